@@ -29,14 +29,14 @@ post_no_output(GstCudaConvolve *self, guint size)
   const GstVideoInfo *info = &self->caps.out_info;
   GError *error = g_error_new(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT,
                               "No output buffer of %u bytes of %s memory could be allocated for a %dx%d %s frame: free "
-                              "memory, or lower the size of frames or how many of them are queued downstream",
+                              "memory, use smaller frames, or queue fewer frames downstream",
                               size, self->caps.out_in_device ? "CUDA" : "system", GST_VIDEO_INFO_WIDTH(info),
                               GST_VIDEO_INFO_HEIGHT(info), gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(info)));
 
   gst_cuda_convolve_post(GST_ELEMENT(self), GST_MESSAGE_ERROR, error, "allocating an output buffer");
 }
 
-/* A pool is started once: its owner may have stopped it since. */
+/* Starts the pool only once, because its owner may have stopped it since. */
 gboolean
 gst_cuda_convolve_start_pool(GstCudaConvolve *self, GstBuffer *input)
 {
@@ -59,7 +59,7 @@ get_output(GstCudaConvolve *self, GstBuffer *like, GstBuffer **outbuf)
              : GST_FLOW_ERROR;
 }
 
-/* Before the first frame the output can still change to system memory, if downstream takes that. */
+/* Before the first frame, changes the output to system memory if downstream accepts that. Returns TRUE if it did. */
 static gboolean
 leave_device_memory(GstCudaConvolve *self)
 {
@@ -80,7 +80,7 @@ leave_device_memory(GstCudaConvolve *self)
   return TRUE;
 }
 
-/* The base class does not report that it gets no buffer. */
+/* Posts an error if there is no buffer, because the base class does not. */
 GstFlowReturn
 gst_cuda_convolve_allocate_output(GstCudaConvolve *self, GstBuffer *like, GstBuffer **outbuf)
 {
@@ -95,13 +95,13 @@ gst_cuda_convolve_allocate_output(GstCudaConvolve *self, GstBuffer *like, GstBuf
 
 /* ---- pools ---- */
 
-/* Pool and sizes as an allocation query names them. */
+/* A pool and its sizes, as in an allocation query. */
 typedef struct {
   GstBufferPool *pool;
   guint size, min, max;
 } PoolChoice;
 
-/* The pool's real size is that of its CUDA memory, which it knows only once configured. */
+/* Configures the pool. Only then it knows the real size of its CUDA memory. */
 static gboolean
 configure(GstCudaConvolve *self, PoolChoice *choice, GstCaps *caps, gboolean video_meta)
 {
@@ -119,7 +119,7 @@ configure(GstCudaConvolve *self, PoolChoice *choice, GstCaps *caps, gboolean vid
       gst_structure_free(config);
       return FALSE;
     }
-    /* The pool's own idea of the configuration will do. */
+    /* If the pool changed the configuration, its version is accepted. */
     if (!gst_buffer_pool_set_config(pool, config))
       return FALSE;
   }
@@ -129,7 +129,7 @@ configure(GstCudaConvolve *self, PoolChoice *choice, GstCaps *caps, gboolean vid
   return TRUE;
 }
 
-/* A pool of CUDA memory, or of page-locked system memory. NULL where the engine has none, so that any pool will do. */
+/* Returns a new pool of CUDA memory, or of page-locked system memory. NULL: the engine needs no special memory. */
 static GstBufferPool *
 own_pool(GstCudaConvolve *self, gboolean device)
 {
@@ -139,7 +139,7 @@ own_pool(GstCudaConvolve *self, gboolean device)
                               : NULL;
 }
 
-/* Takes downstream's pool where it is one for our memory, else makes one. FALSE where there is no memory for it. */
+/* Uses downstream's pool if it has the right memory, else makes one. Returns FALSE if there is no memory. */
 static gboolean
 choose_pool(GstCudaConvolve *self, GstCaps *caps, PoolChoice *choice)
 {
@@ -152,15 +152,15 @@ choose_pool(GstCudaConvolve *self, GstCaps *caps, PoolChoice *choice)
   self->allocation.own_pool = !choice->pool;
   if (choice->pool)
     return TRUE;
-  choice->max = 0; /* the limit was the other pool's */
+  choice->max = 0; /* the limit was that of downstream's pool */
   choice->pool = own_pool(self, self->caps.out_in_device);
   if (!choice->pool)
     choice->pool = gst_video_buffer_pool_new();
   return configure(self, choice, caps, self->allocation.takes_meta);
 }
 
-/* Names page-locked memory for a plain pool of downstream's without an allocator: the base class hands the pool the
- * allocator that is named. */
+/* Puts page-locked memory into the query if downstream's pool is a plain one without an allocator: the base class
+ * passes the query's allocator to the pool. */
 static void
 choose_allocator(GstCudaConvolve *self, GstQuery *query, GstBufferPool *pool)
 {
@@ -206,7 +206,7 @@ decide_allocation(GstBaseTransform *trans, GstQuery *query)
   return ok && parent_class->decide_allocation(trans, query);
 }
 
-/* Adds a pool of memory that suits the engine to a query from upstream. */
+/* Adds a pool of suitable memory to a query from upstream. */
 static gboolean
 propose_pool(GstCudaConvolve *self, GstQuery *query, GstCaps *caps)
 {
@@ -234,7 +234,7 @@ propose_allocation(GstBaseTransform *trans, GstQuery *decide_query, GstQuery *qu
   gboolean need_pool;
   GstCaps *caps;
 
-  /* Without decide_query the base class would ask downstream for buffers, of its kind of memory. */
+  /* Without decide_query, the base class would ask downstream for its kind of memory. */
   if (decide_query && !parent_class->propose_allocation(trans, decide_query, query))
     return FALSE;
   gst_query_parse_allocation(query, &caps, &need_pool);
@@ -248,15 +248,17 @@ propose_allocation(GstBaseTransform *trans, GstQuery *decide_query, GstQuery *qu
 
 /* ---- metas ---- */
 
-/* Upstream may use the metas of downstream that pass through here, which all do. An overlay would then be drawn on top
- * of the filtered picture; drawn upstream it is part of what is filtered, as the pipeline's order says. */
+/* Lets upstream use the metas that downstream supports, because all metas pass through. The exception is an overlay:
+ * downstream would draw it on top of the filtered picture. Drawn upstream it is filtered, as the order of the pipeline
+ * says. */
 static gboolean
 filter_meta(GstBaseTransform *trans, GstQuery *query, GType api, const GstStructure *params)
 {
   return api != GST_VIDEO_OVERLAY_COMPOSITION_META_API_TYPE;
 }
 
-/* Metas that describe a buffer's memory, or keep other memory alive, a decoder's surface for example. */
+/* Returns TRUE for metas that describe the memory of a buffer, or keep other memory alive, such as that of a decoder.
+ */
 static gboolean
 is_of_memory(GType api)
 {
@@ -265,7 +267,7 @@ is_of_memory(GType api)
          gst_meta_api_type_has_tag(api, g_quark_from_static_string("memory-reference"));
 }
 
-/* A filtered frame shows the same things in the same places as its input. */
+/* Copies metas, because a filtered frame shows the same things in the same places as its input. */
 static gboolean
 transform_meta(GstBaseTransform *trans, GstBuffer *outbuf, GstMeta *meta, GstBuffer *inbuf)
 {

@@ -74,12 +74,12 @@ add_box(GstCudaConvolveRegions *regions, GstAnalyticsODMtd *od)
 
 #define BACKGROUND "background"
 
-/* Where the labels of a mask's regions set the weights of its values. */
+/* The weights of the values of a mask, which follow from the labels of its regions. */
 typedef struct {
   const GstCudaConvolveRegions *regions;
   const GstAnalyticsSegmentationMtd *masks;
   gsize n_regions;
-  guint8 *weight; /* n_values of them */
+  guint8 *weight; /* array of n_values */
   guint n_values;
 } Labels;
 

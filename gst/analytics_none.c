@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * analytics.c of a build without gstreamer-analytics-1.0, which GStreamer has from 1.24 on.
+ * Replaces analytics.c in a build without gstreamer-analytics-1.0, which came with GStreamer 1.24.
  */
 #include "analytics.h"
 
@@ -8,7 +8,7 @@
 
 const gboolean gst_cuda_convolve_analytics_are_read = FALSE;
 
-/* The type is known by name as soon as something in the process registers it. */
+/* The type has a name as soon as another part of the process registers it. */
 static gboolean
 has_relation_meta(GstBuffer *buffer)
 {
@@ -23,9 +23,9 @@ gst_cuda_convolve_analytics_add(GstCudaConvolveRegions *regions, GstBuffer *buff
   if (has_relation_meta(buffer))
     gst_cuda_convolve_warn_once(
         regions->element, regions->told,
-        "frames have a GstAnalyticsRelationMeta, which this build cannot read: what a detector found there %s; build "
+        "frames have a GstAnalyticsRelationMeta, which this build cannot read: what a detector found %s; build "
         "the plugin with gstreamer-analytics-1.0 of GStreamer 1.24 or newer (libgstreamer-plugins-bad1.0-dev)",
         regions->roi->invert                              ? "is filtered too"
-        : regions->roi->missing == CNV_ROI_MISSING_FILTER ? "stays in clear in frames that have another region"
-                                                          : "stays in clear");
+        : regions->roi->missing == CNV_ROI_MISSING_FILTER ? "stays visible in frames that have another region"
+                                                          : "stays visible");
 }

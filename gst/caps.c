@@ -8,7 +8,7 @@
 #define PIXEL_BYTES_MAX 8 /* 4 samples of 2 bytes */
 #define GST_RELEASE (GST_VERSION_MAJOR * 100 + GST_VERSION_MINOR)
 
-/* One structure with all formats that GStreamer has in that kind of memory. */
+/* Returns one structure with all formats that GStreamer has in that kind of memory. */
 static GstCaps *
 caps_of_memory(gboolean device)
 {
@@ -37,7 +37,8 @@ gst_cuda_convolve_caps_template(gboolean with_device)
   return caps;
 }
 
-/* Adds the structures of caps that are in a kind of memory, as they would be in another kind. Takes and returns to. */
+/* Appends to `to` the structures of `caps` in from_memory, changed to to_memory. Takes ownership of `to`, and returns
+ * it. */
 static GstCaps *
 merge_as(GstCaps *to, const GstCaps *caps, const char *from_memory, const char *to_memory)
 {
@@ -77,7 +78,7 @@ gst_cuda_convolve_caps_in_device(const GstCaps *caps, guint i)
   return features && gst_caps_features_contains(features, DEVICE);
 }
 
-/* Sizes of buffers in pools are counted in 32 bits, and GStreamer knows no frame much larger than that. */
+/* Rejects frames of 4 GiB and more: pools count sizes in 32 bits, and GStreamer fails above that. */
 static gboolean
 read_info(const GstCaps *caps, GstVideoInfo *info, GError **error)
 {
@@ -89,11 +90,11 @@ read_info(const GstCaps *caps, GstVideoInfo *info, GError **error)
   gst_structure_get(structure, "width", G_TYPE_INT, &width, "height", G_TYPE_INT, &height, NULL);
   if (width > 0 && (guint64)width * MAX(height, 0) >= G_MAXUINT / PIXEL_BYTES_MAX)
     g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
-                "A frame of %dx%d %s takes 4 GiB or more, and buffers hold less: scale or crop it first", width, height,
+                "A frame of %dx%d %s takes 4 GiB or more, too much for a buffer: scale or crop it first", width, height,
                 gst_structure_get_string(structure, "format"));
   else
     g_set_error_literal(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
-                        "Caps that are no video: correct the caps filter upstream");
+                        "The caps are not video caps: correct the caps filter upstream");
   return FALSE;
 }
 
@@ -105,7 +106,7 @@ make_image(CnvImage *image, const GstVideoInfo *info)
   image->height = GST_VIDEO_INFO_HEIGHT(info);
   image->full_range = info->colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255;
   if (!gst_video_color_matrix_get_Kr_Kb(info->colorimetry.matrix, &image->kr, &image->kb)) {
-    /* RGB needs no matrix, and BT.601 is the default of the rest. */
+    /* RGB needs no matrix. For the rest BT.601 is the default. */
     image->kr = 0.299;
     image->kb = 0.114;
   }
@@ -117,9 +118,10 @@ gst_cuda_convolve_caps_read(GstCudaConvolveCaps *caps, const GstCaps *incaps, co
   if (!read_info(incaps, &caps->in_info, error) || !read_info(outcaps, &caps->out_info, error))
     return FALSE;
   if (GST_VIDEO_INFO_INTERLACE_MODE(&caps->in_info) == GST_VIDEO_INTERLACE_MODE_FIELDS) {
-    g_set_error_literal(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
-                        "interlace-mode=fields, with the fields as views of a buffer, is not taken: progressive, "
-                        "interleaved and mixed are; put interlace or deinterlace before");
+    g_set_error_literal(
+        error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+        "interlace-mode=fields, with each field in a view of its own, is not supported, only progressive, "
+        "interleaved and mixed: put interlace or deinterlace before this element");
     return FALSE;
   }
   make_image(&caps->image, &caps->in_info);

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The caps that the pads can have, and those that were negotiated.
+ * The caps that the pads can have, and the caps that were negotiated.
  */
 #pragma once
 
 #include <convolve/plan.h>
 #include <gst/video/video.h>
 
-/* Both pads' caps as they were negotiated. */
+/* The negotiated caps of both pads. */
 typedef struct {
   GstVideoInfo in_info, out_info;
   CnvImage image;
-  gboolean same_memory, out_in_device; /* kinds of memory of the pads */
+  gboolean same_memory, out_in_device; /* the kinds of memory of both pads */
 } GstCudaConvolveCaps;
 
-/* All formats in system memory and, with_device, in CUDA memory, which comes first. */
+/* Returns all formats in system memory and, if with_device, in CUDA memory, which comes first. */
 GstCaps *gst_cuda_convolve_caps_template(gboolean with_device);
 
-/* Caps of one pad as the other can have them: the same memory first. from_device, to_device: that pad and the other
- * take CUDA memory. */
+/* Returns the caps of one pad that follow from the caps of the other, the same kind of memory first. from_device: the
+ * pad of `caps` supports CUDA memory. to_device: the other pad does. */
 GstCaps *gst_cuda_convolve_caps_transform(const GstCaps *caps, gboolean from_device, gboolean to_device);
 
-/* TRUE where structure i of caps is of CUDA memory. */
+/* Returns TRUE if structure i of the caps is in CUDA memory. */
 gboolean gst_cuda_convolve_caps_in_device(const GstCaps *caps, guint i);
 
-/* FALSE with GST_STREAM_ERROR_FORMAT where they cannot be taken. */
+/* Returns FALSE with GST_STREAM_ERROR_FORMAT if the caps are not supported. */
 gboolean gst_cuda_convolve_caps_read(GstCudaConvolveCaps *caps, const GstCaps *incaps, const GstCaps *outcaps,
                                      GError **error);

@@ -5,7 +5,7 @@
 #include "messages.h"
 #include "smooth.h"
 
-#define SEARCH_TIME (5 * GST_SECOND) /* without a region, until a warning */
+#define SEARCH_TIME (5 * GST_SECOND) /* time without a region before a warning */
 
 static void
 add_property(GstCudaConvolveRegions *regions)
@@ -73,7 +73,7 @@ smooth(GstCudaConvolveRegions *regions, gboolean is_next)
 
 /* ---- no regions at all ---- */
 
-/* Warns once, and ends the search. */
+/* Posts the warning, and ends the search. */
 static void
 warn_of_none(GstCudaConvolveRegions *regions, const char *period)
 {
@@ -81,22 +81,22 @@ warn_of_none(GstCudaConvolveRegions *regions, const char *period)
   g_autofree char *remedy = NULL;
 
   if (regions->search.type)
-    remedy = g_strdup_printf("the metas, the last one of type \"%s\", are left out by roi-types=%s or "
-                             "roi-confidence=%g, or lie outside the frame: change these",
+    remedy = g_strdup_printf("there are metas, the last of type \"%s\", but roi-types=%s or roi-confidence=%g excludes "
+                             "them, or they lie outside the frame: change these settings",
                              regions->search.type, roi->types ? roi->types : "", roi->confidence);
   else
-    remedy = g_strdup("put a detector before this element, one that attaches GstVideoRegionOfInterestMeta to frames, "
-                      "or set roi-source=property");
+    remedy = g_strdup("put a detector that attaches GstVideoRegionOfInterestMeta before this element, or set "
+                      "roi-source=property");
   gst_cuda_convolve_warn_once(regions->element, regions->told, "roi-source=meta finds no region in %s: %s; %s", period,
                               roi->invert ? "with roi-invert=true the whole picture is filtered"
                               : roi->missing == CNV_ROI_MISSING_FILTER
                                   ? "with roi-missing=filter the whole picture is filtered"
-                                  : "nothing is filtered, and the whole picture stays in clear",
+                                  : "nothing is filtered, and the whole picture stays visible",
                               remedy);
   regions->search.is_over = TRUE;
 }
 
-/* Adds up the time between frames, and warns after SEARCH_TIME. A gap or a seek counts as at most a second. */
+/* Adds up the time between frames, and warns after SEARCH_TIME. A gap or a seek counts as at most one second. */
 static void
 search(GstCudaConvolveRegions *regions, GstBuffer *buffer)
 {
@@ -120,14 +120,14 @@ gst_cuda_convolve_collect_end(GstCudaConvolveRegions *regions)
 
 /* ---- a frame ---- */
 
-/* Keeps only the first region, because a target has room for one, and warns. */
+/* Keeps only the first region, because the target has room for one, and warns. */
 static void
 keep_first(GstCudaConvolveRegions *regions)
 {
   gst_cuda_convolve_warn_once(
       regions->element, regions->told,
-      "%u regions on a frame and roi-target-x=%d: only the first is placed there and the others are left as they "
-      "are; set roi-target-x and -y to -1, or roi-types to what there is one of",
+      "a frame has %u regions, and roi-target-x=%d can place only one: the first is placed there, and the others are "
+      "not filtered; set roi-target-x and roi-target-y to -1, or choose one region with roi-types",
       regions->region->len, regions->roi->target_x);
   g_array_set_size(regions->region, 1);
 }

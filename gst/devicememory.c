@@ -28,8 +28,8 @@ open_context(GstElement *element, int device, GstCudaContext **context, GError *
   if (init() && gst_cuda_ensure_element_context(element, device, context))
     return TRUE;
   g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_OPEN_READ_WRITE,
-              "no CUDA context for cuda-device-id=%d could be made: see GST_DEBUG=cuda*:4 for the driver's reason, or "
-              "set backend=cpu",
+              "no CUDA context could be created for cuda-device-id=%d: run with GST_DEBUG=cuda*:4 for the driver's "
+              "reason, or set backend=cpu",
               device);
   return FALSE;
 }
@@ -40,7 +40,7 @@ pool_fits(GstBufferPool *pool, GstCudaContext *context)
   return GST_IS_CUDA_BUFFER_POOL(pool) && GST_CUDA_BUFFER_POOL(pool)->context == context;
 }
 
-/* The one CUDA memory that the buffer consists of, or NULL. */
+/* Returns the CUDA memory of a buffer that consists of only that, else NULL. */
 static GstCudaMemory *
 only_memory(GstBuffer *buffer)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * devicememory.c of a build without CUDA.
+ * Replaces devicememory.c in a build without CUDA.
  */
 #include "devicememory.h"
 

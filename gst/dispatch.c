@@ -9,7 +9,7 @@
 
 static GstBaseTransformClass *parent_class;
 
-/* Pushes all frames in flight or waiting, and starts anew. Returns what downstream said. */
+/* Pushes all frames that are in flight or waiting, and starts anew. Returns the flow return of downstream. */
 static GstFlowReturn
 drain(GstCudaConvolve *self)
 {
@@ -29,7 +29,8 @@ gst_cuda_convolve_drop(GstCudaConvolve *self)
 
 /* ---- latency and position ---- */
 
-/* Without a rate in the caps the longest duration is the frame time: live sinks drop what comes later than was said. */
+/* If the caps have no frame rate, uses the longest duration so far as the time of a frame: live sinks drop frames that
+ * come later than the reported latency. */
 static void
 learn_frame_time(GstCudaConvolve *self, GstBuffer *buffer)
 {
@@ -37,8 +38,8 @@ learn_frame_time(GstCudaConvolve *self, GstBuffer *buffer)
     self->time.frame_time = MAX(self->time.frame_time, GST_BUFFER_DURATION(buffer));
 }
 
-/* Reports the latency of the plan in force, if it is another than before. Caps can tell of a frame in 68 years, and
- * buffers of any time. */
+/* Reports the latency of the plan in force, if it changed. Guards against overflow: caps can have one frame in 68
+ * years, and buffers any duration. */
 static void
 update_latency(GstCudaConvolve *self)
 {
@@ -71,7 +72,8 @@ query_latency(GstCudaConvolve *self, GstQuery *query)
   return TRUE;
 }
 
-/* The base class knows the position of frames that it pushes itself. */
+/* Answers position queries for frames over time and in flight: the base class only knows the position of frames that it
+ * pushes itself. */
 static gboolean
 query_position(GstCudaConvolve *self, GstQuery *query)
 {
@@ -129,7 +131,7 @@ set_caps(GstBaseTransform *trans, GstCaps *incaps, GstCaps *outcaps)
     gst_cuda_convolve_post(GST_ELEMENT(self), GST_MESSAGE_ERROR, error, "negotiating caps");
     return FALSE;
   }
-  /* Downstream still has the old caps. Its flow return is not needed: the next frame gets it too. */
+  /* Downstream still has the old caps. The flow return is not needed, because the next frame gets the same. */
   drain(self);
   gst_cuda_convolve_history_leave(self);
   fps = GST_VIDEO_INFO_FPS_N(&caps.in_info);
@@ -144,7 +146,7 @@ set_caps(GstBaseTransform *trans, GstCaps *incaps, GstCaps *outcaps)
 
 /* ---- frames ---- */
 
-/* is_discont: the base class marks the next frame that it pushes as such. */
+/* is_discont: the base class will mark the next frame that it pushes as DISCONT. */
 static GstFlowReturn
 submit_input_buffer(GstBaseTransform *trans, gboolean is_discont, GstBuffer *input)
 {
@@ -152,7 +154,7 @@ submit_input_buffer(GstBaseTransform *trans, gboolean is_discont, GstBuffer *inp
   GstFlowReturn flow = GST_FLOW_OK;
 
   self->is_discont = is_discont;
-  /* The query for buffers, which the base class makes now, is not to overtake frames. */
+  /* The allocation query, which the base class makes now, must not overtake frames. */
   if (gst_pad_needs_reconfigure(trans->srcpad))
     flow = gst_cuda_convolve_in_flight_wait(self, 0);
   if (flow != GST_FLOW_OK) {
@@ -168,7 +170,7 @@ submit_input_buffer(GstBaseTransform *trans, gboolean is_discont, GstBuffer *inp
   return flow;
 }
 
-/* Brings the plan up to date with a frame that came, and puts the frame into the history if the plan asks for one. */
+/* Updates the plan for a new frame, and puts the frame into the history if the plan needs it. */
 static GstFlowReturn
 accept(GstCudaConvolve *self, GstBuffer *buffer)
 {
@@ -197,7 +199,7 @@ accept(GstCudaConvolve *self, GstBuffer *buffer)
   return flow == GST_FLOW_OK ? gst_cuda_convolve_history_push(self, buffer) : flow;
 }
 
-/* Takes the buffer. If the frame does not wait it is in outbuf then. */
+/* Takes ownership of the buffer. If the frame need not wait, stores the output in outbuf. */
 static GstFlowReturn
 dispatch(GstCudaConvolve *self, GstBuffer *buffer, GstBuffer **outbuf)
 {
@@ -214,7 +216,7 @@ dispatch(GstCudaConvolve *self, GstBuffer *buffer, GstBuffer **outbuf)
   return parent_class->generate_output(trans, outbuf);
 }
 
-/* Called until it gives no buffer: several frames can be due if the filter looks less far ahead than before. */
+/* Called until it returns no buffer: several frames can be due if the new filter needs fewer frames ahead. */
 static GstFlowReturn
 generate_output(GstBaseTransform *trans, GstBuffer **outbuf)
 {
@@ -233,7 +235,7 @@ generate_output(GstBaseTransform *trans, GstBuffer **outbuf)
 
 /* ---- events ---- */
 
-/* TRUE if frames before an event are not to wait for those behind it. */
+/* Returns TRUE if frames before the event must not wait for frames after it. */
 static gboolean
 drains(GstEvent *event)
 {
@@ -263,7 +265,7 @@ flush(GstCudaConvolve *self)
   GST_OBJECT_UNLOCK(self);
 }
 
-/* Caps drain where they are set. All other events keep their place between the frames. */
+/* Caps drain in set_caps. All other events keep their place between the frames. */
 static gboolean
 sink_event(GstBaseTransform *trans, GstEvent *event)
 {
@@ -274,9 +276,9 @@ sink_event(GstBaseTransform *trans, GstEvent *event)
   } else if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
     flush(self);
   } else if (drains(event)) {
-    /* The flow is not needed: pushing the event ends alike. */
+    /* The flow return is not needed, because pushing the event ends in the same way. */
     drain(self);
-    gst_cuda_convolve_finish_frames(self); /* no frame may come that could report what went wrong with them */
+    gst_cuda_convolve_finish_frames(self); /* there may be no later frame that reports their errors */
     if (GST_EVENT_TYPE(event) == GST_EVENT_EOS)
       gst_cuda_convolve_recipe_end(&self->recipe);
   } else if (GST_EVENT_IS_SERIALIZED(event) && GST_EVENT_TYPE(event) != GST_EVENT_CAPS &&
@@ -287,7 +289,7 @@ sink_event(GstBaseTransform *trans, GstEvent *event)
   return parent_class->sink_event(trans, event);
 }
 
-/* Frames that are late are filtered all the same where others need them: upstream alone is told. */
+/* Late frames are filtered if other frames need them, so the event only goes upstream. */
 static gboolean
 src_event(GstBaseTransform *trans, GstEvent *event)
 {

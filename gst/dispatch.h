@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Frames, caps, events and queries as they come: each frame is passed on at once, is one of several in flight
- * (inflight.h), or waits in the history for those that come after it (history.h). What ends frames that wait drains or
- * drops them; other serialized events go out between them.
+ * Incoming frames, caps, events and queries. A frame is pushed at once, is one of several in flight (inflight.h), or
+ * waits in the history for later frames (history.h). Events that end a run of frames drain or drop the waiting frames.
+ * Other serialized events are pushed between them.
  */
 #pragma once
 

@@ -25,14 +25,15 @@ adopt(GstCudaConvolveEngine *engine, GstElement *element, CnvSession *session)
   GST_INFO_OBJECT(element, "running on %s", session->device_name);
   GST_OBJECT_LOCK(element);
   engine->session = session;
-  /* After a fall-back CUDA memory that was negotiated goes on being taken, through its host map. */
+  /* After a fall-back, the CUDA memory that was negotiated is still accepted, through its host mapping. */
   engine->takes_device |= session->backend->takes_device_memory;
   g_free(engine->device_name);
   engine->device_name = g_strdup(session->device_name);
   GST_OBJECT_UNLOCK(element);
 }
 
-/* Opens the first of a list that can. *reason: set by the first that cannot, unless it is set. */
+/* Opens the first engine of the list that works. Stores the error of the first failure in *reason, unless *reason is
+ * set. */
 static gboolean
 open_first(GstCudaConvolveEngine *engine, GstElement *element, const CnvBackend *const *list, GError **reason)
 {
@@ -82,8 +83,8 @@ gst_cuda_convolve_engine_open(GstCudaConvolveEngine *engine, GstElement *element
   if (ok && reason)
     announce(engine, element, reason);
   else if (!ok && name)
-    g_set_error(error, reason->domain, reason->code, "backend=%s cannot run: %s; backend=auto or cpu runs without",
-                name, reason->message);
+    g_set_error(error, reason->domain, reason->code,
+                "backend=%s cannot run: %s; set backend=auto or backend=cpu to run without it", name, reason->message);
   else if (!ok)
     g_propagate_error(error, g_steal_pointer(&reason));
   return ok;
@@ -115,7 +116,7 @@ gst_cuda_convolve_engine_fall_back(GstCudaConvolveEngine *engine, GstElement *el
   g_autoptr(GError) reason = NULL;
   gboolean ok;
 
-  /* Errors of the device, which another engine may not have, are the last of CnvErrorCode. */
+  /* Only errors of the device are worth another engine. They are the last ones of CnvErrorCode. */
   if (error->domain != CNV_ERROR || error->code < CNV_ERROR_NO_DEVICE ||
       !gst_cuda_convolve_engine_may_fall_back(engine))
     return FALSE;

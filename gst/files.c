@@ -9,7 +9,7 @@
 #include <glib/gstdio.h>
 
 #define LONGEST_NAME 1000 /* characters of a path that a message repeats */
-#define LEAST_ROOM 4096   /* bytes to read at first */
+#define LEAST_ROOM 4096   /* bytes of the first read */
 
 char *
 gst_cuda_convolve_file_name(const char *property, const char *path)
@@ -21,8 +21,8 @@ gst_cuda_convolve_file_name(const char *property, const char *path)
   return g_strdup_printf("%s=%s", property, name);
 }
 
-/* NULL with the reason. Another kind of file than a regular one could have no end, or keep a reader waiting for a
- * writer, which is not waited for here. */
+/* Opens a regular file. Returns NULL with the reason if that fails. Other kinds of files are rejected: they could have
+ * no end, or block until there is a writer. O_NONBLOCK avoids that block. */
 static FILE *
 open_file(const char *path, const char *what, const char *kind, struct stat *info, GError **error)
 {
@@ -44,7 +44,7 @@ open_file(const char *path, const char *what, const char *kind, struct stat *inf
   return NULL;
 }
 
-/* Reads up to `longest` bytes and one more. The size that the system says can be wrong: it is 0 in /proc, and a file
+/* Reads at most `longest` + 1 bytes. Does not rely on the size in the file system, because it is 0 in /proc, and a file
  * can grow. Returns NULL if there is no memory. */
 static char *
 read_all(FILE *file, gsize expected, gsize longest, gsize *size)
@@ -85,9 +85,9 @@ gst_cuda_convolve_file_read(const char *property, const char *path, gsize longes
   if (*size <= longest)
     text = read_all(file, *size, longest, size);
   if (*size > longest)
-    ok = cnv_refuse(error, "%s: larger than %" G_GSIZE_FORMAT " bytes: give %s", what, longest, kind);
+    ok = cnv_refuse(error, "%s: larger than the limit of %" G_GSIZE_FORMAT " bytes: give %s", what, longest, kind);
   else if (!text)
-    ok = cnv_refuse(error, "%s: no memory for a file of %" G_GINT64_FORMAT " bytes: give a smaller one", what,
+    ok = cnv_refuse(error, "%s: no memory for a file of %" G_GINT64_FORMAT " bytes: use a smaller file", what,
                     (gint64)info.st_size);
   else
     ok = !ferror(file) ||

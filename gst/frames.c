@@ -20,7 +20,7 @@ gst_cuda_convolve_sync_properties(GstCudaConvolve *self, GstBuffer *buffer)
     gst_object_sync_values(GST_OBJECT(trans), time);
 }
 
-/* With the object lock. */
+/* Call with the object lock held. */
 static void
 set_stats_plan(GstCudaConvolve *self, CnvPlan *plan)
 {
@@ -43,7 +43,7 @@ gst_cuda_convolve_settle_plan(GstCudaConvolve *self)
 
 /* ---- the output buffer ---- */
 
-/* TRUE where downstream can read the input buffer as it lies. */
+/* Returns TRUE if downstream can read the input buffer as it is. */
 static gboolean
 suits_downstream(GstCudaConvolve *self, GstBuffer *buffer)
 {
@@ -51,9 +51,9 @@ suits_downstream(GstCudaConvolve *self, GstBuffer *buffer)
                                     gst_cuda_convolve_layout_is_plain(&self->caps, buffer));
 }
 
-/* TRUE where the input can be filtered in its own memory: in the device's, with no other owner, and not the first
- * frame, for which another engine may have to take over. Downstream may hold many frames, so that a decoder's surfaces,
- * or a pool of few buffers, would run out. */
+/* Returns TRUE if the input can be filtered in its own memory. That must be device memory without another owner. The
+ * first frame is excluded, because another engine may have to filter it again. So are pools with a limit: downstream
+ * may hold many frames, and a decoder would run out of surfaces. */
 static gboolean
 suits_in_place(GstCudaConvolve *self, GstBuffer *buffer)
 {
@@ -64,7 +64,7 @@ suits_in_place(GstCudaConvolve *self, GstBuffer *buffer)
          buffer->pool && !gst_cuda_convolve_pool_is_limited(buffer->pool) && suits_downstream(self, buffer);
 }
 
-/* The plan in force is that of the properties at the buffer's time. */
+/* Chooses the output buffer. The plan in force is already the one for the properties at the time of the buffer. */
 static GstFlowReturn
 prepare_output_buffer(GstBaseTransform *trans, GstBuffer *inbuf, GstBuffer **outbuf)
 {
@@ -104,7 +104,7 @@ gst_cuda_convolve_run(GstCudaConvolve *self, GstBuffer *in, GstBuffer *out, int 
 gboolean
 gst_cuda_convolve_fall_back(GstCudaConvolve *self, GError **error)
 {
-  /* The GPU may still write to output in its memory. */
+  /* The GPU may still write to the output, if that is in its memory. */
   if (self->caps.out_in_device && cnv_session_is_lost(self->engine.session))
     return FALSE;
   if (!gst_cuda_convolve_engine_fall_back(&self->engine, GST_ELEMENT(self), *error))
@@ -141,13 +141,14 @@ gst_cuda_convolve_read_session_stats(GstCudaConvolve *self)
     gst_cuda_convolve_warn_once(
         GST_ELEMENT(self), self->recipe.told,
         self->recipe.in_force.roi.invert
-            ? "%u regions meet, and to leave out each exactly would take more than %d times as long as to filter the "
-              "whole frame: in blocks in which more than %d regions meet, the others are filtered, too; merge regions "
-              "upstream, set roi-types to fewer, or lower roi-feather"
-            : "%u regions meet, and to filter each exactly would take more than %d times as long as to filter the "
-              "whole frame: blocks in which more than %d regions meet are filtered whole, and one filter, the "
-              "strongest, serves all regions that meet in a block, without roi-isolated; merge regions upstream, set "
-              "roi-types to fewer, lower roi-feather, or set roi-isolated=false or roi-strength=fixed",
+            ? "%u regions meet in one place, and leaving out each exactly would take more than %d times as long as "
+              "filtering the whole frame: in blocks in which more than %d regions meet, the weaker ones are filtered "
+              "too; merge regions upstream, choose fewer with roi-types, or lower roi-feather"
+            : "%u regions meet in one place, and filtering each exactly would take more than %d times as long as "
+              "filtering the whole frame: blocks in which more than %d regions meet are filtered completely, and the "
+              "strongest filter is used for all regions that meet in a block, without roi-isolated; merge regions "
+              "upstream, choose fewer with roi-types, lower roi-feather, or set roi-isolated=false or "
+              "roi-strength=fixed",
         crowd, CNV_CROWD_WORK, CNV_CROWD);
 }
 

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * One frame: the settings at its time come into force, its work is decided once, when the output buffer is chosen, and
- * then the frame is passed on or filtered.
+ * Filters one frame: puts the settings at its time in force, decides on its work when the output buffer is chosen, and
+ * then passes the frame on or filters it.
  */
 #pragma once
 
 #include "gstcudaconvolve-private.h"
 
-/* Gives controlled properties their values at a buffer's time. */
+/* Sets controlled properties to their values at the time of a buffer. */
 void gst_cuda_convolve_sync_properties(GstCudaConvolve *self, GstBuffer *buffer);
-/* Updates the recipe for the engine in force. */
+/* Updates the recipe for the engine in force. Returns FALSE if there is no plan. */
 gboolean gst_cuda_convolve_settle_plan(GstCudaConvolve *self);
 
-/* Filters a frame by the work that was made for it. in: NULL for the frame in a slot of the session's. */
+/* Filters a frame by the work of the recipe. in: NULL for the frame in slot `slot` of the session. */
 gboolean gst_cuda_convolve_run(GstCudaConvolve *self, GstBuffer *in, GstBuffer *out, int slot, GError **error);
 
-/* Replaces an engine that failed and frees the error, where both may be. The history is that of the other session. */
+/* Replaces an engine that failed, and frees the error, if that is allowed. The history of the old session is lost. */
 gboolean gst_cuda_convolve_fall_back(GstCudaConvolve *self, GError **error);
 
-/* Counts a frame that is done, filtered by that plan in so many regions. Any thread. */
+/* Counts a finished frame, for the statistics. plan, n_regions: those of the frame. Any thread. */
 void gst_cuda_convolve_count_frame(GstCudaConvolve *self, CnvPlan *plan, guint n_regions, GstBuffer *out);
-/* Brings the session's part of the statistics up to date, when a frame was submitted. */
+/* Updates the session's part of the statistics, after a frame was submitted. */
 void gst_cuda_convolve_read_session_stats(GstCudaConvolve *self);
-/* Waits for all frames that were started, and posts what went wrong with them. */
+/* Waits for all submitted frames, and posts their errors. */
 void gst_cuda_convolve_finish_frames(GstCudaConvolve *self);
 
 void gst_cuda_convolve_frames_class_init(GstBaseTransformClass *klass);

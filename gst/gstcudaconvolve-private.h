@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The element's instance: what its files that need more of it than their own part share.
+ * The instance of the element, for those of its files that need more than their own part of it.
  *
- * Locks: the object lock covers what says so; all else belongs to the streaming thread (start and stop run when there
- * is none). The task of inflight.h has the frames in flight, and of the session cnv_session_wait_for_frame alone.
+ * Locks: the object lock protects the members marked so. Everything else belongs to the streaming thread; start and
+ * stop run when there is none. The task of inflight.h owns the frames in flight, and of the session it only calls
+ * cnv_session_wait_for_frame.
  */
 #pragma once
 
@@ -19,16 +20,16 @@ G_DECLARE_FINAL_TYPE(GstCudaConvolve, gst_cuda_convolve, GST, CUDA_CONVOLVE, Gst
 
 GST_ELEMENT_REGISTER_DECLARE(cudaconvolve)
 
-/* Without a call of the type function, which is in the class' file. */
+/* A cast without type check, because the type function is in the file of the class. */
 #define GST_CUDA_CONVOLVE_CAST(object) ((GstCudaConvolve *)(object))
 
 struct _GstCudaConvolve {
   GstBaseTransform parent;
 
-  /* Under the object lock. */
+  /* Protected by the object lock. */
   GstCudaConvolveSettings settings;
-  GHashTable *refused;       /* a property's slot to message: its last value could not be, and is not in settings */
-  gboolean no_device_output; /* since the start: no CUDA memory could be had for output */
+  GHashTable *refused;       /* slot of a property to message: its last value was rejected, and is not in settings */
+  gboolean no_device_output; /* since the start: no CUDA memory could be allocated for output */
   struct {
     guint64 frames, dropped; /* since the start */
     CnvPlan *plan;           /* of the last frame; NULL before the first caps */
@@ -37,44 +38,44 @@ struct _GstCudaConvolve {
     CnvSessionStats session; /* after the last frame */
   } stats;
   struct {
-    GstClockTime latency;    /* as reported; like what follows written by the streaming thread alone */
+    GstClockTime latency;    /* as reported; only the streaming thread writes it, frame_time and position */
     GstClockTime frame_time; /* 0: unknown */
-    GstClockTime position;   /* end of the last frame that came out, as its segment counts time; NONE: no frame yet */
+    GstClockTime position;   /* end of the last output frame, in time of its segment; NONE: no frame yet */
   } time;
 
   GstCudaConvolveEngine engine;
   GstCudaConvolveCaps caps;
   struct {
-    gboolean takes_meta;   /* downstream reads GstVideoMeta */
-    gboolean pool_started; /* pool of output buffers, since it was chosen */
-    gboolean own_pool;     /* the pool is none of downstream's, which would have its memory on a stream of its own */
+    gboolean takes_meta;   /* downstream supports GstVideoMeta */
+    gboolean pool_started; /* the pool of output buffers was started since it was chosen */
+    gboolean own_pool;     /* the pool is ours: the memory of a pool of downstream is on a stream of its own */
   } allocation;            /* since the last caps */
   GstCudaConvolveRecipe recipe;
-  gboolean in_place; /* this frame's input goes out, filtered */
+  gboolean in_place; /* the input buffer of this frame becomes the output */
 
   /* Frames of a filter over time: see history.h. */
   struct {
     guint n_slots;  /* allocated in the session; 0: not in use */
-    guint64 first;  /* number of the first frame that can count, n_slots at most are kept */
-    guint64 out;    /* of the next frame to come out */
-    guint64 next;   /* of the next frame to come in */
-    GQueue waiting; /* from `out` to `next`, in order: buffers without memory, and the events between them */
-    GstBuffer *kept[CNV_MAX_TEMPORAL_TAPS];             /* by slot: a buffer whose memory the session reads, or NULL */
-    CnvTemporalTap temporal_tap[CNV_MAX_TEMPORAL_TAPS]; /* of the frame that comes out */
+    guint64 first;  /* number of the first frame that can be used; at most n_slots are kept */
+    guint64 out;    /* number of the next output frame */
+    guint64 next;   /* number of the next input frame */
+    GQueue waiting; /* frames from `out` to `next` as buffers without memory, with the events between them */
+    GstBuffer *kept[CNV_MAX_TEMPORAL_TAPS];             /* by slot: buffer whose memory the session reads, or NULL */
+    CnvTemporalTap temporal_tap[CNV_MAX_TEMPORAL_TAPS]; /* of the output frame */
   } history;
 
   /* See inflight.h. */
   struct {
-    guint n_wanted; /* by the user, since the start; 0: auto */
-    guint n;        /* since the caps, of frames that can overlap; 0: auto, to be settled with a frame */
-    GMutex lock;    /* of what follows */
+    guint n_wanted; /* as the user set it, since the start; 0: auto */
+    guint n;        /* since the last caps, most frames in flight; 0: not chosen yet, the next frame decides */
+    GMutex lock;    /* protects the members below */
     GCond changed;
-    GQueue items;       /* frames and the events between them; the first stays in until it is pushed */
-    guint n_frames;     /* among them, and not done */
-    gboolean active;    /* as the source pad is */
-    GstFlowReturn flow; /* if not OK, frames are dropped until the streaming thread was told */
-    GstPadActivateModeFunction activate_src; /* the base class' */
+    GQueue items;       /* frames and the events between them; the first one stays here until it is pushed */
+    guint n_frames;     /* frames among the items that are not done */
+    gboolean active;    /* the source pad is active */
+    GstFlowReturn flow; /* if not OK, frames are dropped until the streaming thread has got it */
+    GstPadActivateModeFunction activate_src; /* the function of the base class */
   } in_flight;
 
-  gboolean is_discont; /* the base class marks the next frame that it pushes */
+  gboolean is_discont; /* the base class will mark the next frame that it pushes as DISCONT */
 };

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The plugin, and its one element's class: properties, states, contexts. README.md is its manual.
+ * The plugin, and the class of its element: properties, states, contexts. README.md is the manual.
  */
 
 /**
  * SECTION:element-cudaconvolve
  * @title: cudaconvolve
- * @short_description: convolution of video with kernels of any size
+ * @short_description: video convolution on an NVIDIA GPU or on the CPU
  *
- * Blurs or otherwise convolves video on an NVIDIA GPU or, where there is none, on the CPU. Each plane is filtered in
- * its own format, without colour conversion, in system memory or in CUDA memory. With #GstCudaConvolve:temporal-radius
- * or a kernel of several frames the filter runs over time too; with #GstCudaConvolve:roi-source regions alone are
- * filtered.
+ * Blurs, sharpens and otherwise convolves video on an NVIDIA GPU or, if there is none, on the CPU. Each plane is
+ * filtered in its own format, without colour conversion, in system memory or in CUDA memory.
+ * #GstCudaConvolve:temporal-radius and kernels of several frames also filter over time. #GstCudaConvolve:roi-source
+ * limits the filter to regions.
  *
  * ## Example launch lines
  * |[
@@ -22,7 +22,7 @@
  * ]| Edges.
  * |[
  * gst-launch-1.0 videotestsrc ! cudaconvolve filter=custom kernel="<<0,-1,0>,<-1,5,-1>,<0,-1,0>>" ! fakesink
- * ]| A kernel of one's own.
+ * ]| A custom kernel.
  * |[
  * gst-launch-1.0 videotestsrc ! cudaconvolve roi-source=property roi="<<40,40,80,60>>" radius=20 ! fakesink
  * ]| A blur of one rectangle.
@@ -42,15 +42,15 @@
 #include "inflight.h"
 #include "messages.h"
 
-/* GStreamer's own functions save and load presets; GstCudaConvolve.prs has those that are installed. */
+/* GStreamer's own functions save and load presets. GstCudaConvolve.prs contains the installed ones. */
 G_DEFINE_TYPE_WITH_CODE(GstCudaConvolve, gst_cuda_convolve, GST_TYPE_BASE_TRANSFORM,
                         G_IMPLEMENT_INTERFACE(GST_TYPE_PRESET, NULL))
 
 GST_ELEMENT_REGISTER_DEFINE(cudaconvolve, "cudaconvolve", GST_RANK_NONE, GST_TYPE_CUDA_CONVOLVE)
 
-static guint stats_id; /* of the property; those before it are in the table of settings.c */
+static guint stats_id; /* id of the property; smaller ids are in the table of settings.c */
 
-/* The value is read before the lock is taken: it can be a file. */
+/* Reads the value before it takes the lock, because the value can be a file. */
 static void
 set_property(GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
@@ -74,7 +74,7 @@ set_property(GObject *object, guint id, const GValue *value, GParamSpec *pspec)
     gst_cuda_convolve_post(GST_ELEMENT(self), GST_MESSAGE_WARNING, error, "setting a property, which stays as it was");
 }
 
-/* With the object lock. */
+/* Call with the object lock held. */
 static GstStructure *
 make_stats(const GstCudaConvolve *self)
 {
@@ -108,7 +108,7 @@ get_property(GObject *object, guint id, GValue *value, GParamSpec *pspec)
   GST_OBJECT_UNLOCK(self);
 }
 
-/* Finds settings that no caps could make work: a refused value, a filter without taps, regions that contradict it. */
+/* Rejects settings that cannot work with any caps: a rejected value, a filter without taps, contradicting regions. */
 static gboolean
 check_settings(GstCudaConvolve *self, const GstCudaConvolveSettings *settings, GError **error)
 {
@@ -160,7 +160,7 @@ start(GstBaseTransform *trans)
   return ok;
 }
 
-/* The statistics stay until the next start. */
+/* Keeps the statistics until the next start. */
 static gboolean
 stop(GstBaseTransform *trans)
 {
@@ -181,7 +181,7 @@ transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps
   GstCudaConvolve *self = GST_CUDA_CONVOLVE_CAST(trans);
   g_autoptr(GstCaps) all = NULL;
   const CnvBackend *backend;
-  gboolean takes, gives; /* device memory: as the engine takes it or, before the start, as it would */
+  gboolean takes, gives; /* the pads support device memory: as the engine does, or before the start as it would */
   const char *name;
   GstCaps *result;
 
@@ -197,7 +197,7 @@ transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps
   return result;
 }
 
-/* The same memory on both pads saves a copy, whichever one the peer prefers. */
+/* Prefers the same memory on both pads, which saves a copy, to the preference of the peer. */
 static GstCaps *
 fixate_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps, GstCaps *othercaps)
 {
@@ -245,7 +245,7 @@ finalize(GObject *object)
   G_OBJECT_CLASS(gst_cuda_convolve_parent_class)->finalize(object);
 }
 
-/* CUDA memory is offered where this process can use a GPU. */
+/* Offers CUDA memory if this process can use a GPU. */
 static void
 add_pads(GstElementClass *klass)
 {
@@ -264,7 +264,7 @@ gst_cuda_convolve_class_init(GstCudaConvolveClass *klass)
   GstElementClass *element_class = GST_ELEMENT_CLASS(klass);
   GstBaseTransformClass *trans_class = GST_BASE_TRANSFORM_CLASS(klass);
 
-  GST_DEBUG_CATEGORY_INIT(gst_cuda_convolve_debug, "cudaconvolve", 0, "convolution of video");
+  GST_DEBUG_CATEGORY_INIT(gst_cuda_convolve_debug, "cudaconvolve", 0, "video convolution");
   object_class->set_property = set_property;
   object_class->get_property = get_property;
   object_class->finalize = finalize;
@@ -273,15 +273,15 @@ gst_cuda_convolve_class_init(GstCudaConvolveClass *klass)
       object_class, stats_id,
       g_param_spec_boxed(
           "stats", "Statistics",
-          "Since the start: frames and dropped ones, engine, device, mean times a frame in microseconds, "
-          "bytes copied; frames held for a filter over time; of the last frame: algorithm, taps and number of terms of "
-          "each plane, regions",
+          "Statistics since the start: frames filtered and dropped, backend, device, frames held by a filter over "
+          "time, mean times per frame in microseconds, bytes copied. Of the last frame: algorithm, taps and number of "
+          "terms of each plane, regions",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 
   element_class->set_context = GST_DEBUG_FUNCPTR(set_context);
-  gst_element_class_set_static_metadata(element_class, "Convolution of video", "Filter/Effect/Video",
-                                        "Blurs or otherwise convolves video with kernels of any size, on an NVIDIA GPU "
-                                        "or on the CPU, without colour conversion",
+  gst_element_class_set_static_metadata(element_class, "CUDA video convolution", "Filter/Effect/Video",
+                                        "Blurs, sharpens and otherwise convolves video on an NVIDIA GPU or on the CPU, "
+                                        "without colour conversion",
                                         AUTHOR);
   add_pads(element_class);
 
@@ -307,5 +307,5 @@ gst_cuda_convolve_init(GstCudaConvolve *self)
 }
 
 GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, cudaconvolve,
-                  "Convolves video on an NVIDIA GPU, or without one on the CPU", gst_element_register_cudaconvolve,
-                  VERSION, "LGPL", PACKAGE, PACKAGE_ORIGIN)
+                  "Video convolution on an NVIDIA GPU or on the CPU", gst_element_register_cudaconvolve, VERSION,
+                  "LGPL", PACKAGE, PACKAGE_ORIGIN)

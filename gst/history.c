@@ -18,7 +18,7 @@ has_waiting(const GstCudaConvolve *self)
   return self->history.out < self->history.next;
 }
 
-/* For the statistics. */
+/* Updates the statistics. */
 static void
 count_history(GstCudaConvolve *self)
 {
@@ -27,8 +27,7 @@ count_history(GstCudaConvolve *self)
   GST_OBJECT_UNLOCK(self);
 }
 
-/* Keeps a reference to the buffer (NULL: none) in a slot, in place of the one there, which the session needs no more.
- */
+/* Puts a reference to the buffer (NULL: none) into a slot. The session must no longer need the previous one. */
 static void
 set_kept(GstCudaConvolve *self, int slot, GstBuffer *buffer)
 {
@@ -39,7 +38,7 @@ set_kept(GstCudaConvolve *self, int slot, GstBuffer *buffer)
   gst_buffer_replace(kept, buffer);
 }
 
-/* A flushing pad keeps the events that are sticky. */
+/* Pushes events, because a flushing pad keeps the sticky ones. */
 void
 gst_cuda_convolve_history_forget(GstCudaConvolve *self)
 {
@@ -56,7 +55,7 @@ gst_cuda_convolve_history_forget(GstCudaConvolve *self)
   count_history(self);
 }
 
-/* Also the session's memory, if the session is there; one that cannot even free reports it at its next call. */
+/* Also frees the memory of the session. If that fails, the next call of the session reports it. */
 void
 gst_cuda_convolve_history_leave(GstCudaConvolve *self)
 {
@@ -91,7 +90,7 @@ gst_cuda_convolve_history_pop_events(GstCudaConvolve *self)
 
 /* ---- frames in ---- */
 
-/* The ring for the plan in force. A larger one than it needs goes on being used. */
+/* Allocates the ring for the plan in force. Keeps a larger one. */
 static gboolean
 ensure_ring(GstCudaConvolve *self, GError **error)
 {
@@ -100,17 +99,17 @@ ensure_ring(GstCudaConvolve *self, GError **error)
   if (self->history.n_slots == n || (self->history.n_slots > n && gst_cuda_convolve_has_history(self)))
     return TRUE;
   gst_cuda_convolve_history_forget(self);
-  self->history.n_slots = 0; /* a session that refuses has lost what it had */
+  self->history.n_slots = 0; /* a session that fails has lost its history */
   if (!cnv_session_history_alloc(self->engine.session, &self->caps.image, n, error))
     return FALSE;
   GST_DEBUG_OBJECT(self, "a history of %u frames", n);
   self->history.n_slots = n;
-  /* Lateness so far must not make a hole now: at -1, the earliest time, the base class drops no frame. */
+  /* Frames that were late so far must not leave a hole: at -1, the earliest time, the base class drops no frame. */
   gst_base_transform_update_qos(GST_BASE_TRANSFORM(self), 1, -1, 0);
   return TRUE;
 }
 
-/* Sets the work for a frame, by the slots of the frames around it. */
+/* Sets the work for a frame from the slots of the frames around it. */
 static void
 make_work(GstCudaConvolve *self, GstBuffer *buffer, const int slot[CNV_MAX_TEMPORAL_TAPS], gboolean is_next)
 {
@@ -120,8 +119,8 @@ make_work(GstCudaConvolve *self, GstBuffer *buffer, const int slot[CNV_MAX_TEMPO
       cnv_temporal_taps_make(self->recipe.plan, slot, self->recipe.wanted.temporal_border, self->history.temporal_tap);
 }
 
-/* Several frames are held before the first leaves, and an engine that takes over would not have them. So the first is
- * filtered at once, into a buffer that nobody sees. */
+/* Filters the first frame at once, into a buffer that is dropped. If the engine fails later, when it holds several
+ * frames, another engine would not have them. */
 static gboolean
 try_first(GstCudaConvolve *self, GstBuffer *buffer, int first, GError **error)
 {
@@ -134,12 +133,12 @@ try_first(GstCudaConvolve *self, GstBuffer *buffer, int first, GError **error)
     slot[i] = i == center ? first : -1;
   make_work(self, buffer, slot, FALSE);
   if (gst_cuda_convolve_allocate_output(self, buffer, &unseen) != GST_FLOW_OK)
-    return TRUE; /* which no engine can help */
+    return TRUE; /* not an error of the engine */
   return gst_cuda_convolve_run(self, NULL, unseen, first, error);
 }
 
-/* TRUE where the session may read the buffer's memory as long as the frame counts: it is ordered by a stream, and its
- * pool has others for upstream meanwhile. */
+/* Returns TRUE if the session may read the memory of the buffer for as long as it needs the frame: a stream orders the
+ * work on it, and its pool has more buffers for upstream. */
 static gboolean
 may_keep(const GstCudaConvolve *self, GstBuffer *buffer)
 {
@@ -175,7 +174,7 @@ push_samples(GstCudaConvolve *self, GstBuffer *buffer, GError **error)
   return fill_slot(self, slot, buffer, error) && try_first(self, buffer, slot, error);
 }
 
-/* An engine can be replaced as long as it holds nothing. */
+/* Replaces the engine if it fails and holds no frames yet. */
 static gboolean
 push_or_fall_back(GstCudaConvolve *self, GstBuffer *buffer)
 {
@@ -212,8 +211,8 @@ gst_cuda_convolve_history_push(GstCudaConvolve *self, GstBuffer *buffer)
 
 /* ---- frames out ---- */
 
-/* The slots around the next frame to leave, by the plan's taps in time; -1 before the first frame, behind the last and
- * beyond a cut. */
+/* Finds the slots of the frames around the next output frame, as the taps in time need them. -1: before the first
+ * frame, after the last, or beyond a cut. */
 static gboolean
 find_slots(GstCudaConvolve *self, int slot[CNV_MAX_TEMPORAL_TAPS], GError **error)
 {
@@ -264,7 +263,7 @@ filter_next(GstCudaConvolve *self, GstBuffer **outbuf)
   return GST_FLOW_ERROR;
 }
 
-/* Puts the settings at the next frame's time in force, unless (*settle: FALSE) it is to be filtered by the old ones. */
+/* Puts the settings at the time of the next frame in force, unless (*settle: FALSE) the old ones filter it. */
 static gboolean
 settle_for_next(GstCudaConvolve *self, gboolean *settle)
 {
@@ -273,7 +272,7 @@ settle_for_next(GstCudaConvolve *self, gboolean *settle)
   return !*settle || gst_cuda_convolve_settle_plan(self);
 }
 
-/* TRUE if all frames that the next one needs have come. */
+/* Returns TRUE if all frames that the next output frame needs have arrived. */
 static gboolean
 is_ready(const GstCudaConvolve *self)
 {

@@ -1,32 +1,34 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The frames that a filter over time needs: their samples are in slots of the engine's session, or in buffers kept for
- * it, their times, flags and metas here. A frame is filtered when those that it needs have come, and leaves with the
- * times and metas that it came with. Frames are numbered as they come; frame f is in slot f % n_slots. Not in use where
- * the plan takes one frame.
+ * The frames of a filter over time. Their samples are in slots of the session, or in buffers that are kept for it;
+ * their times, flags and metas are here. A frame is filtered when all frames that it needs have arrived. Its output
+ * has the times and metas of the input. Frames are numbered as they arrive; frame f is in slot f % n_slots. Not used
+ * if the plan needs only one frame.
  */
 #pragma once
 
 #include "gstcudaconvolve-private.h"
 
-/* TRUE if it has frames, waiting or not. */
+/* Returns TRUE if the history has frames, waiting or not. */
 gboolean gst_cuda_convolve_has_history(const GstCudaConvolve *self);
 
-/* Takes a frame into the history; the caller need not keep the buffer. Posts its errors. */
+/* Adds a frame to the history. The caller keeps its reference, and may drop it at once. Posts its errors. */
 GstFlowReturn gst_cuda_convolve_history_push(GstCudaConvolve *self, GstBuffer *buffer);
 
-/* Filters the next frame, if one waits and all that it needs have come. */
+/* Filters the next frame, if one waits and all frames that it needs have arrived. */
 GstFlowReturn gst_cuda_convolve_history_pop(GstCudaConvolve *self, GstBuffer **outbuf);
 
-/* TRUE: it took the event, which is to stay behind frames that wait. */
+/* Takes the event and returns TRUE if it must stay after waiting frames. Else returns FALSE. */
 gboolean gst_cuda_convolve_history_push_event(GstCudaConvolve *self, GstEvent *event);
 
-/* Pushes the events that no frame is before any more. */
+/* Pushes the events that have no waiting frame before them. */
 void gst_cuda_convolve_history_pop_events(GstCudaConvolve *self);
 
-/* Pushes all frames that wait, with those behind missing, and starts anew. Returns what downstream said. */
+/* Pushes all waiting frames, without the later frames that they would need, and starts anew. Returns the flow return of
+ * downstream. */
 GstFlowReturn gst_cuda_convolve_history_drain(GstCudaConvolve *self);
 
-/* Drops them, and pushes the events between them. leave: also has no history until a plan asks for one. */
+/* Drops all waiting frames, and pushes the events between them. history_leave also frees the history until a plan needs
+ * one. */
 void gst_cuda_convolve_history_forget(GstCudaConvolve *self);
 void gst_cuda_convolve_history_leave(GstCudaConvolve *self);

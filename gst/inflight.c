@@ -7,24 +7,23 @@
 #include "messages.h"
 #include "streams.h"
 
-/* One is uploaded, one filtered and one downloaded. Two reach 76 % of what the bus allows for 1080p NV12 on an H200,
- * three 92 %, four no more. */
+/* One frame is uploaded, one filtered and one downloaded. For 1080p NV12 on an H200, two frames in flight reach 76 % of
+ * what the bus allows, three 92 %, and four no more. */
 #define FRAMES_AUTO 3
 
-/* A frame in flight, or an event that comes behind the frames before it. Buffers stay mapped until the engine is done
- * with them. */
+/* A frame in flight, or an event after the frames before it. Buffers stay mapped until the engine is done with them. */
 typedef struct {
-  GstEvent *event; /* or NULL, and what follows is of a frame */
+  GstEvent *event; /* or NULL: then the members below describe a frame */
   GstBuffer *in, *out;
   GstCudaConvolveMap map;
-  guint64 number; /* in the session */
-  CnvPlan *plan;  /* for the statistics, like what follows */
+  guint64 number; /* number of the frame in the session */
+  CnvPlan *plan;  /* for the statistics, like the members below */
   guint n_regions;
 } Item;
 
 /* ---- how many ---- */
 
-/* TRUE if frames come at the pace of a clock. A source that does not tell could be live. */
+/* Returns TRUE if the frames come at the pace of a clock. A source that does not answer could be live. */
 static gboolean
 is_live(GstCudaConvolve *self)
 {
@@ -59,8 +58,9 @@ gst_cuda_convolve_in_flight_max(const GstCudaConvolve *self)
   return can_overlap(self) ? CLAMP(self->in_flight.n, 1, self->engine.session->backend->max_in_flight) : 1;
 }
 
-/* The first frame is done alone, while another engine can still take over. A pool of so many buffers, and no more,
- * could run out of them. The base class marks a frame as DISCONT when it pushes it itself. */
+/* Returns FALSE for frames that must be filtered alone. These are the first frame, because another engine may have to
+ * filter it again; buffers of pools with a limit, which could run out; and frames that the base class marks as DISCONT,
+ * because it must push these itself. */
 static gboolean
 can_be_async(GstCudaConvolve *self, GstBuffer *in, GstBuffer *out)
 {
@@ -71,8 +71,8 @@ can_be_async(GstCudaConvolve *self, GstBuffer *in, GstBuffer *out)
 
 /* ---- out ---- */
 
-/* Waits for a frame and frees it. Returns its output buffer; NULL where it failed or is not wanted: of such frames
- * nobody sees what went wrong with them either. */
+/* Waits for a frame and frees it. Returns its output buffer, or NULL if the frame failed or is not wanted. Errors of
+ * unwanted frames are not posted. */
 static GstBuffer *
 finish(GstCudaConvolve *self, Item *frame, gboolean wanted)
 {
@@ -114,7 +114,7 @@ push(GstCudaConvolve *self, Item *item, gboolean wanted)
   return buffer ? gst_pad_push(pad, buffer) : GST_FLOW_ERROR;
 }
 
-/* The task. Where no frame is pushed any more events still are: a flushing pad keeps those that are sticky. */
+/* The task. Pushes events even if frames are no longer pushed, because a flushing pad keeps the sticky ones. */
 static void
 push_first(gpointer data)
 {
@@ -144,7 +144,8 @@ push_first(gpointer data)
 
 /* ---- in ---- */
 
-/* FALSE, and the item stays the caller's, where the pad is not active, or an event would overtake nothing. */
+/* Appends an item. Returns FALSE, and the caller keeps the item, if the pad is not active or if an event has nothing to
+ * wait for. */
 static gboolean
 append(GstCudaConvolve *self, Item *item)
 {
@@ -157,7 +158,7 @@ append(GstCudaConvolve *self, Item *item)
     self->in_flight.n_frames += item->event == NULL;
     if (self->in_flight.items.length == 1)
       g_cond_broadcast(&self->in_flight.changed);
-    gst_pad_start_task(GST_BASE_TRANSFORM_SRC_PAD(self), push_first, self, NULL); /* unless it runs */
+    gst_pad_start_task(GST_BASE_TRANSFORM_SRC_PAD(self), push_first, self, NULL); /* does nothing if it runs */
   }
   g_mutex_unlock(&self->in_flight.lock);
   return taken;
@@ -188,7 +189,7 @@ start(GstCudaConvolve *self, Item *frame, GError **error)
   return FALSE;
 }
 
-/* Takes both buffers. If it fails those before it are pushed: they are good. */
+/* Takes ownership of both buffers. If it fails, pushes the frames before this one, which are valid. */
 static GstFlowReturn
 submit_async(GstCudaConvolve *self, GstBuffer *in, GstBuffer *out)
 {
@@ -267,7 +268,7 @@ gst_cuda_convolve_in_flight_flush(GstCudaConvolve *self)
 
 /* ---- the source pad ---- */
 
-/* A pad that is not active has no task, and nothing in flight. */
+/* A pad that is not active has no task and no frames in flight. */
 static gboolean
 activate_src(GstPad *pad, GstObject *parent, GstPadMode mode, gboolean active)
 {

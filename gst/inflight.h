@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Several frames in flight, where memory of the host is copied to or from a device: one is uploaded while the one
- * before it is downloaded. The streaming thread puts frames in, and the serialized events between them. A task of the
- * source pad, started with the first frame, waits for each and pushes it as soon as it is done. All but flush is called
- * by the streaming thread.
+ * Several frames in flight, if host memory is copied to or from a device: one frame is uploaded while the one before
+ * it is downloaded. The streaming thread appends frames, and the serialized events between them. A task of the source
+ * pad, started with the first frame, waits for each frame and pushes it as soon as it is done. Only the streaming
+ * thread may call these functions, except for flush.
  */
 #pragma once
 
@@ -12,22 +12,22 @@
 void gst_cuda_convolve_in_flight_init(GstCudaConvolve *self);
 void gst_cuda_convolve_in_flight_clear(GstCudaConvolve *self);
 
-/* Settles how many frames are to be in flight, if that is open. Called with a frame: no element upstream holds a lock
- * then that it needs for the answer. */
+/* Decides how many frames may be in flight, if that is open. Called with a frame, because then no upstream element
+ * holds a lock that it needs to answer the query. */
 void gst_cuda_convolve_in_flight_settle(GstCudaConvolve *self);
 
-/* The number of frames that can be in flight by the plan, the caps and the engine in force: 1..CNV_IN_FLIGHT_MAX. */
+/* Returns how many frames may be in flight with the plan, the caps and the engine in force: 1..CNV_IN_FLIGHT_MAX. */
 guint gst_cuda_convolve_in_flight_max(const GstCudaConvolve *self);
 
-/* Takes a frame that can be one of several. It is in flight afterwards or, with those before it pushed, in outbuf. */
+/* Submits a frame. Afterwards it is in flight or, after all frames before it were pushed, in outbuf. */
 GstFlowReturn gst_cuda_convolve_in_flight_submit(GstCudaConvolve *self, GstBuffer *in, GstBuffer **outbuf);
 
-/* FALSE, and the event stays the caller's, where there is nothing that it would overtake. */
+/* Appends an event. Returns FALSE, and the caller keeps the event, if there is no frame that it would overtake. */
 gboolean gst_cuda_convolve_in_flight_push_event(GstCudaConvolve *self, GstEvent *event);
 
-/* Returns when at most n_left frames are in flight; with n_left of 0, or after a push that failed, when all frames and
- * events were pushed. The flow of that push is returned once. */
+/* Returns when at most n_left frames are in flight. With n_left of 0, or after a failed push, returns when all frames
+ * and events were pushed. Returns the flow return of a failed push once. */
 GstFlowReturn gst_cuda_convolve_in_flight_wait(GstCudaConvolve *self, guint n_left);
 
-/* Has all frames in flight dropped, until the next wait. Any thread. */
+/* Drops all frames in flight, until the next wait. Any thread. */
 void gst_cuda_convolve_in_flight_flush(GstCudaConvolve *self);

@@ -12,25 +12,25 @@
 #define LONGEST_FILE (4 << 20)           /* bytes */
 #define LONGEST_QUOTE 16                 /* bytes of a number that a message repeats */
 #define NUMBER_CHARACTERS "0123456789+-.eE/"
-#define LINE_ENDS "\r\n" /* both together are one */
+#define LINE_ENDS "\r\n" /* \r\n is one line end */
 
 typedef struct {
-  const char *at, *end, *line_start; /* in a text, at whose end is a 0 */
-  const char *name;                  /* as messages begin */
-  int line;                          /* number of the one at `at`, from 1 */
-  int x, y, t;                       /* numbers of this row, rows of this frame and frames that are complete */
-  int width, first_line;             /* of the first row; width is 0 before it is complete */
-  int height;                        /* of the first frame */
-  GArray *values;                    /* double */
+  const char *at, *end, *line_start; /* position, end and start of the line, in a text that ends with a 0 */
+  const char *name;                  /* beginning of messages */
+  int line;                          /* line number at `at`, from 1 */
+  int x, y, t;                       /* number of complete numbers in this row, rows in this frame, and frames */
+  int width, first_line;             /* length and line number of the first row; width is 0 before it is complete */
+  int height;                        /* rows of the first frame */
+  GArray *values;                    /* of double */
   GError **error;
 } Reader;
 
-/* Says what is wrong at a place in the current line. */
+/* Sets an error about a place in the current line, and evaluates to FALSE. */
 #define refuse(reader, place, format, ...)                                                                             \
   cnv_refuse((reader)->error, "%s: line %d, column %d: " format, (reader)->name, (reader)->line,                       \
              (int)((place) - (reader)->line_start) + 1, ##__VA_ARGS__)
 
-/* FALSE where a text of a number's characters is none; one that overflows is infinite. */
+/* Returns FALSE if text of number characters is not a number. A number that overflows is infinite. */
 static gboolean
 parse_number(const char *text, const char *text_end, double *number)
 {
@@ -44,39 +44,39 @@ parse_number(const char *text, const char *text_end, double *number)
   return end > text && end == text_end;
 }
 
-/* Any file can be named, one of secrets too, and messages go to logs: but for the byte at fault, only what could be
- * part of a number is repeated. Hexadecimals, "inf" and "nan" are no numbers. */
+/* Reads a number. A user can name any file, even a secret one, and messages go to logs. So messages only repeat text
+ * that could be part of a number, and the one byte at fault. Hexadecimal numbers, "inf" and "nan" are rejected. */
 static gboolean
 read_number(Reader *reader)
 {
-  static const char remedy[] = "write integers, decimals or fractions like 1/16, with commas or spaces between";
+  static const char remedy[] = "write integers, decimals or fractions like 1/16, separated by commas or spaces";
   const char *start = reader->at, *end = start + strspn(start, NUMBER_CHARACTERS);
   int length = (int)(end - start), quote = MIN(length, LONGEST_QUOTE);
   double number;
 
   if (length == 0 || strcspn(end, " \t,#" LINE_ENDS) > 0)
     return *end > ' ' && *end <= '~'
-               ? refuse(reader, end, "'%c' is not of a number: %s", *end, remedy)
-               : refuse(reader, end, "byte 0x%02x is not of a number: write plain ASCII text, and save it as such",
+               ? refuse(reader, end, "'%c' is not part of a number: %s", *end, remedy)
+               : refuse(reader, end, "byte 0x%02x is not part of a number: save the kernel as plain ASCII text",
                         *end & 0xff);
   if (length > LONGEST_NUMBER)
     return refuse(reader, start, "a number of more than %d characters: shorten it", LONGEST_NUMBER);
   if (!parse_number(start, end, &number))
     return refuse(reader, start, "'%.*s' is not a number: %s", quote, start, remedy);
   if (!isfinite(number))
-    return refuse(reader, start, "%.*s is not finite: taps reach to %g either way; divide by no 0", quote, start,
+    return refuse(reader, start, "%.*s is not finite, taps reach to %g either way: do not divide by 0", quote, start,
                   CNV_TAPS_MAX);
   if (fabs(number) > CNV_TAPS_MAX)
     return refuse(reader, start,
-                  "%.*s is too large, taps reach to %g either way: multiply all by one number, which normalize takes "
-                  "out again",
+                  "%.*s is too large, taps reach to %g either way: scale all taps down by one factor, which "
+                  "normalize undoes",
                   quote, start, CNV_TAPS_MAX);
   g_array_append_val(reader->values, number);
   reader->at = end;
   return TRUE;
 }
 
-/* FALSE where no number may come. */
+/* Returns FALSE if no number is allowed here. */
 static gboolean
 check_place(const Reader *reader)
 {
@@ -86,16 +86,17 @@ check_place(const Reader *reader)
                   CNV_MAX_TEMPORAL_TAPS);
   if (reader->t > 0 && reader->y == reader->height)
     return refuse(reader, reader->at,
-                  "more rows than the %d of the first frame: give every frame as many (0 fills it up)", reader->height);
+                  "more rows than the %d of the first frame: give all frames the same size (pad with 0)",
+                  reader->height);
   if (reader->x == LONGEST || reader->y == LONGEST)
     return refuse(reader, reader->at, "more than %dx%d taps: shorten the kernel", LONGEST, LONGEST);
   if (reader->x == reader->width && reader->width > 0)
-    return refuse(reader, reader->at, "more numbers than the %d of line %d: give every row as many (0 fills it up)",
+    return refuse(reader, reader->at, "more numbers than the %d of line %d: give all rows the same length (pad with 0)",
                   reader->x, reader->first_line);
   return TRUE;
 }
 
-/* Reads up to a comment or the line's end. */
+/* Reads numbers up to a comment or the end of the line. */
 static gboolean
 read_numbers(Reader *reader)
 {
@@ -106,7 +107,7 @@ read_numbers(Reader *reader)
     if (*reader->at == ',') {
       if (comma || reader->x == 0)
         return refuse(reader, reader->at,
-                      "a comma with no number before it: remove it, or write the number (0 where there is no tap)");
+                      "a comma with no number before it: remove it, or write the number (0 for no tap)");
       comma = reader->at++;
     } else {
       if (!check_place(reader) || !read_number(reader))
@@ -114,8 +115,8 @@ read_numbers(Reader *reader)
       comma = NULL;
       reader->x++;
     }
-  return !comma || refuse(reader, comma,
-                          "a comma with no number after it: remove it, or write the number (0 where there is no tap)");
+  return !comma ||
+         refuse(reader, comma, "a comma with no number after it: remove it, or write the number (0 for no tap)");
 }
 
 static gboolean
@@ -123,7 +124,7 @@ finish_row(Reader *reader)
 {
   if (reader->x < reader->width)
     return refuse(reader, reader->at,
-                  "%d numbers in this row and %d in line %d: give every row as many (0 fills it up)", reader->x,
+                  "%d numbers in this row and %d in line %d: give all rows the same length (pad with 0)", reader->x,
                   reader->width, reader->first_line);
   if (reader->width == 0) {
     reader->width = reader->x;
@@ -133,7 +134,7 @@ finish_row(Reader *reader)
   return TRUE;
 }
 
-/* At a blank line and at the end of the text. */
+/* Called at a blank line and at the end of the text. */
 static gboolean
 finish_frame(Reader *reader)
 {
@@ -141,8 +142,8 @@ finish_frame(Reader *reader)
     return TRUE;
   if (reader->t > 0 && reader->y < reader->height)
     return refuse(reader, reader->at,
-                  "%d rows in this frame and %d in the first: give every frame as many (0 fills it up), or remove the "
-                  "blank line between rows of a frame",
+                  "%d rows in this frame and %d in the first: give all frames the same size (pad with 0), or remove "
+                  "the blank line between rows of a frame",
                   reader->y, reader->height);
   reader->height = reader->y;
   reader->y = 0;
@@ -150,7 +151,7 @@ finish_frame(Reader *reader)
   return TRUE;
 }
 
-/* A line with nothing but a comment is none at all: only blank ones divide frames. */
+/* A line with only a comment is ignored: only blank lines separate frames. */
 static gboolean
 read_lines(Reader *reader)
 {
@@ -164,12 +165,12 @@ read_lines(Reader *reader)
     if (reader->at == reader->end)
       break;
     if (*reader->at == '\0')
-      return refuse(reader, reader->at, "a byte of 0: this is no text; save the kernel as plain text");
+      return refuse(reader, reader->at, "a byte of 0, so the file is not text: save the kernel as plain text");
     reader->at += g_str_has_prefix(reader->at, "\r\n") ? 2 : 1;
   }
   if (!finish_frame(reader))
     return FALSE;
-  return reader->t > 0 || refuse(reader, reader->at, "no numbers: write rows of taps, 1 2 1 for example");
+  return reader->t > 0 || refuse(reader, reader->at, "no numbers: write rows of taps, for example 1 2 1");
 }
 
 CnvTaps *
@@ -179,7 +180,7 @@ gst_cuda_convolve_kernel_parse(const char *text, gsize size, const char *path, G
   Reader reader = {.at = text, .end = text + size, .name = name, .line = 1, .error = error};
   CnvTaps *taps = NULL;
 
-  if (g_str_has_prefix(text, "\xef\xbb\xbf")) /* the mark of UTF-8 */
+  if (g_str_has_prefix(text, "\xef\xbb\xbf")) /* byte order mark of UTF-8 */
     reader.at += 3;
   reader.values = g_array_new(FALSE, FALSE, sizeof(double));
   if (read_lines(&reader)) {

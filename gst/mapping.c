@@ -26,7 +26,7 @@ gst_cuda_convolve_layout_is_plain(const GstCudaConvolveCaps *caps, GstBuffer *bu
   return TRUE;
 }
 
-/* GStreamer maps a plane without asking whether its memory holds all rows, or where the rows before its first lie. */
+/* Checks that the memory holds all rows of each plane. GStreamer maps a plane without checking that. */
 static gboolean
 planes_fit(const GstVideoFrame *frame, const CnvImage *image)
 {
@@ -43,7 +43,8 @@ planes_fit(const GstVideoFrame *frame, const CnvImage *image)
   return TRUE;
 }
 
-/* gst_video_frame_map calls a meta of other dimensions a programming error, and maps as many planes as the meta has. */
+/* Checks the GstVideoMeta. gst_video_frame_map would log a critical error for other dimensions, and maps as many planes
+ * as the meta has. */
 static gboolean
 meta_fits(GstBuffer *buffer, const GstVideoInfo *info)
 {
@@ -53,7 +54,7 @@ meta_fits(GstBuffer *buffer, const GstVideoInfo *info)
                    (int)meta->height >= GST_VIDEO_INFO_HEIGHT(info) && meta->n_planes == GST_VIDEO_INFO_N_PLANES(info));
 }
 
-/* Maps a buffer without a reference: the caller holds one. */
+/* Maps a buffer without taking a reference, because the caller holds one. */
 static gboolean
 map_side(const GstCudaConvolveEngine *engine, const GstCudaConvolveCaps *caps, GstBuffer *buffer, GstMapFlags flags,
          GstVideoFrame *frame, CnvFrame *planes)
@@ -85,7 +86,7 @@ gst_cuda_convolve_map(const GstCudaConvolveEngine *engine, const GstCudaConvolve
   GstBuffer *bad = NULL;
 
   map->in_frame.buffer = map->out_frame.buffer = NULL;
-  map->in.memory = map->out.memory = CNV_MEMORY_HOST; /* also of a side that is missing */
+  map->in.memory = map->out.memory = CNV_MEMORY_HOST; /* also if this side is missing */
   if (in && !map_side(engine, caps, in, in == out ? GST_MAP_READWRITE : GST_MAP_READ, &map->in_frame, &map->in))
     bad = in;
   else if (in == out)
@@ -103,7 +104,7 @@ gst_cuda_convolve_map(const GstCudaConvolveEngine *engine, const GstCudaConvolve
   return FALSE;
 }
 
-/* A memory with a second owner is copied before it is written, and no pool takes its buffer back. */
+/* With a second owner, the memory is copied before somebody writes to it, and no pool takes its buffer back. */
 void
 gst_cuda_convolve_keep_lost(const GstCudaConvolveEngine *engine, GstBuffer *buffer)
 {

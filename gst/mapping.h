@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Buffers as frames of the engine. A buffer that does not hold a frame of the caps is refused; any other is mapped
- * where the engine can use it: in device memory of its context, or else in host memory.
+ * Buffers as frames of the engine. A buffer that does not hold a frame of the caps is rejected. All others are mapped
+ * in device memory of the context if the engine can use that, else in host memory.
  */
 #pragma once
 
 #include "caps.h"
 #include "engine.h"
 
-/* A frame's input and output, of which one can be missing. */
+/* The mapped input and output of a frame; one of them can be missing. */
 typedef struct {
   GstVideoFrame in_frame, out_frame;
   CnvFrame in, out;
 } GstCudaConvolveMap;
 
-/* Maps buffers that the caller keeps: an input, an output, both, or one buffer as both. FALSE with
- * GST_STREAM_ERROR_FORMAT, and none is mapped, where one does not hold a frame of its pad's caps. */
+/* Maps an input, an output, both, or one buffer as both. The caller keeps the buffers. Returns FALSE with
+ * GST_STREAM_ERROR_FORMAT, and maps none, if one does not hold a frame of the caps of its pad. */
 gboolean gst_cuda_convolve_map(const GstCudaConvolveEngine *engine, const GstCudaConvolveCaps *caps, GstBuffer *in,
                                GstBuffer *out, GstCudaConvolveMap *map, GError **error);
-/* Keeps the buffer's memory until the process ends, so that nobody reuses or frees it, if the session is lost. */
+/* If the session is lost, keeps the memory of the buffer until the process ends, so that nobody frees or reuses it. */
 void gst_cuda_convolve_keep_lost(const GstCudaConvolveEngine *engine, GstBuffer *buffer);
-/* Unmaps what is mapped, and keeps its memory if the session is lost. */
+/* Unmaps the buffers, and keeps their memory if the session is lost. */
 void gst_cuda_convolve_unmap(const GstCudaConvolveEngine *engine, GstCudaConvolveMap *map);
 
-/* TRUE where the input buffer's planes lie as the caps alone tell. */
+/* Returns TRUE if the planes of the input buffer lie as the caps say. */
 gboolean gst_cuda_convolve_layout_is_plain(const GstCudaConvolveCaps *caps, GstBuffer *buffer);

@@ -14,7 +14,7 @@ gst_cuda_convolve_mask_check_size(const char *what, guint64 width, guint64 heigh
     return TRUE;
   return cnv_refuse(error,
                     "%s of %" G_GUINT64_FORMAT "x%" G_GUINT64_FORMAT " samples, and masks have 1 to %d columns and "
-                    "rows and at most %d samples: scale it; the size of the frame is enough",
+                    "rows and at most %d samples: scale it to the size of the frame, which is enough",
                     what, width, height, CNV_SIZE_MAX, GST_CUDA_CONVOLVE_MASK_CELLS);
 }
 
@@ -54,15 +54,14 @@ gst_cuda_convolve_mask_n_values(GstBuffer *buffer)
                                                                                                     : 0;
 }
 
-/* Returns FALSE with an error if a buffer is no mask. Whether the memory holds what the meta says, check_layout
- * checks. */
+/* Returns FALSE with an error if a buffer is not a mask. Does not check its memory; see check_layout. */
 static gboolean
 check_meta(GstBuffer *buffer, GError **error)
 {
   const GstVideoMeta *meta = gst_buffer_get_video_meta(buffer);
 
   if (gst_cuda_convolve_mask_n_values(buffer) == 0)
-    return cnv_refuse(error, "a mask's buffer has no GstVideoMeta of GRAY8 or GRAY16: correct it");
+    return cnv_refuse(error, "a mask's buffer has no GstVideoMeta of GRAY8 or GRAY16: attach one");
   return gst_cuda_convolve_mask_check_size("a mask", meta->width, meta->height, error);
 }
 
@@ -103,7 +102,8 @@ gst_cuda_convolve_mask_read(GstBuffer *buffer, GBytes *weight_of, GError **error
   if (!check_meta(buffer, error))
     return NULL;
   if (!gst_buffer_map(buffer, &map, GST_MAP_READ)) {
-    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "a mask's buffer cannot be mapped: give it memory to read");
+    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
+                "a mask's buffer cannot be mapped for reading: use readable memory");
     return NULL;
   }
   if (check_layout(meta, map.size, error)) {
@@ -137,8 +137,8 @@ grows(const GstCudaConvolveMask *mask)
   return mask->expand + mask->feather > 0;
 }
 
-/* Returns the number of cells along an axis, reduced if there are two or more per pixel. The weight at a pixel's
- * centre is interpolated between the two nearest cells. With two or more per pixel both are the pixel's own, and one
+/* Returns the number of cells along an axis, reduced if there are two or more per pixel. The weight at the centre of a
+ * pixel is interpolated between the two nearest cells. With two or more per pixel, both belong to that pixel, so one
  * cell gives the same weight. */
 static int
 reduced(guint cells, int pixels)
@@ -292,7 +292,7 @@ grow(const GstCudaConvolveMask *mask, const Grid *grid, const guint8 *from)
   return weights;
 }
 
-/* Finds the grid of a mask. Returns FALSE with an error if its buffer is no mask, or if it is too large with the
+/* Computes the grid of a mask. Returns FALSE with an error if its buffer is not a mask, or if it is too large with the
  * added cells. */
 static gboolean
 make_grid(const GstCudaConvolveMask *mask, Grid *grid, GError **error)
@@ -314,8 +314,8 @@ draw(const GstCudaConvolveMask *mask, GError **error)
   if (!weights || gst_cuda_convolve_polygon_draw(mask->polygon, &mask->rect, weights, &shows))
     return weights;
   g_free(weights);
-  g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "no memory to draw a polygon or a turned box of %ux%u pixels",
-              size.width, size.height);
+  g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
+              "no memory to draw a polygon or a turned box of %ux%u pixels: make it smaller", size.width, size.height);
   return NULL;
 }
 
@@ -396,8 +396,8 @@ is_same(const GstCudaConvolveMask *a, const GstCudaConvolveMask *b)
          (!a->weight_of || g_bytes_equal(a->weight_of, b->weight_of)) && same_polygon(a->polygon, b->polygon);
 }
 
-/* Adds a mask's samples to the frame's count: before or after it grows, whichever are more. Both cost memory and
- * time. */
+/* Adds the samples of a mask to the count of the frame: before or after it grows, whichever is more, because both cost
+ * memory and time. */
 static gboolean
 count(GstCudaConvolveMask *mask, const Grid *grid, guint64 *n_cells, GError **error)
 {
@@ -406,9 +406,10 @@ count(GstCudaConvolveMask *mask, const Grid *grid, guint64 *n_cells, GError **er
 
   if (*n_cells + n > GST_CUDA_CONVOLVE_MASK_CELLS)
     return cnv_refuse(error,
-                      "the masks of a frame have %" G_GUINT64_FORMAT " samples or more with their roi-feather and "
-                      "roi-expand, and %d at most: scale them, or lower roi-feather and roi-expand; a polygon or a "
-                      "turned box has one for each pixel of the rectangle around it",
+                      "the masks of a frame have %" G_GUINT64_FORMAT
+                      " samples or more with roi-feather and roi-expand, "
+                      "and the limit is %d: scale them, or lower roi-feather and roi-expand; a polygon or a turned box "
+                      "has one sample for each pixel of the rectangle around it",
                       *n_cells + n, GST_CUDA_CONVOLVE_MASK_CELLS);
   *n_cells += n;
   return TRUE;

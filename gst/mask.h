@@ -20,7 +20,7 @@ guint8 *gst_cuda_convolve_mask_alloc(const char *name, guint width, guint height
 /* Returns a mask of GRAY8. weights: its samples, row by row, 255 for 1; the mask takes ownership. */
 GstBuffer *gst_cuda_convolve_mask_new(guint width, guint height, guint8 *weights);
 
-/* Returns the number of values that a sample of a buffer can have; 0 if the buffer is no mask. */
+/* Returns the number of values that a sample of a buffer can have; 0 if the buffer is not a mask. */
 guint gst_cuda_convolve_mask_n_values(GstBuffer *buffer);
 
 /* Returns the weights of a mask's samples, row by row, to be freed. weight_of: the weight of each value; NULL if the

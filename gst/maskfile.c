@@ -48,12 +48,14 @@ read_pgm_head(const char *bytes, const char **at, const char *end, const char *n
   g_autofree char *what = g_strdup_printf("%s: a picture", name);
 
   if (!g_str_has_prefix(bytes, "P2") && !g_str_has_prefix(bytes, "P5"))
-    return cnv_refuse(error, "%s: neither a PGM (P2 or P5) nor a PNG: save it as one of them", name);
+    return cnv_refuse(error, "%s: neither a PGM (P2 or P5) nor a PNG: save it in one of these formats", name);
   *at += 2;
   if (!read_number(at, end, width) || !read_number(at, end, height) || !read_number(at, end, white) || *white < 1 ||
       *white > G_MAXUINT16)
-    return cnv_refuse(error, "%s: a PGM begins with %.2s, width, height and the value of white, 1 to 65535", name,
-                      bytes);
+    return cnv_refuse(error,
+                      "%s: the header is wrong: a PGM begins with %.2s, width, height and the value of white, 1 to "
+                      "65535",
+                      name, bytes);
   return gst_cuda_convolve_mask_check_size(what, *width, *height, error);
 }
 
@@ -77,8 +79,8 @@ read_pgm(const char *bytes, gsize size, const char *name, guint *width, guint *h
                         "save it again",
                         name, x + 1, y + 1, *width, *height);
       else if (value > white)
-        ok = cnv_refuse(error, "%s: column %u of row %u is %u, and the file says that %u is white", name, x + 1, y + 1,
-                        value, white);
+        ok = cnv_refuse(error, "%s: column %u of row %u is %u, above the file's value of white, %u: save it again",
+                        name, x + 1, y + 1, value, white);
       else
         weights[(gsize)y * *width + x] = (guint8)((value * 255 + white / 2) / white);
     }

@@ -32,7 +32,7 @@ free_block(gpointer data)
   g_free(block);
 }
 
-/* System memory to GStreamer, which shares it, and copies it to memory that is not locked. */
+/* For GStreamer it is system memory: it shares it, and copies it to memory that is not locked. */
 static GstMemory *
 alloc(GstAllocator *allocator, gsize size, GstAllocationParams *params)
 {
@@ -43,8 +43,9 @@ alloc(GstAllocator *allocator, gsize size, GstAllocationParams *params)
   Block *block;
 
   if (!data) {
-    GST_WARNING_OBJECT(
-        allocator, "%" G_GSIZE_FORMAT " bytes cannot be page-locked: frames in them are copied once more", max_size);
+    GST_WARNING_OBJECT(allocator,
+                       "%" G_GSIZE_FORMAT " bytes cannot be page-locked: frames in this memory are copied once more",
+                       max_size);
     return gst_allocator_alloc(NULL, size, params);
   }
   offset = (((guintptr)data + params->prefix + align) & ~align) - (guintptr)data;

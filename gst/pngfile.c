@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * GStreamer's pngdec is not used: that of 1.22 decodes 16-bit RGB wrongly, and a property that is set cannot wait for a
- * pipeline.
+ * Does not use GStreamer's pngdec: the one of 1.22 decodes 16-bit RGB wrongly, and setting a property cannot wait for
+ * a pipeline.
  */
 #include "pngfile.h"
 
@@ -29,20 +29,20 @@ typedef struct {
 } Chunk;
 
 typedef struct {
-  const guint8 *at, *end; /* the file from the next chunk on */
+  const guint8 *at, *end; /* rest of the file, from the next chunk on */
   const char *name;
   guint width, height;
-  guint depth, color, channels; /* bits of a sample, colour type, samples of a pixel */
+  guint depth, color, channels; /* bits per sample, colour type, samples per pixel */
   gboolean interlaced;
   guint8 palette[256]; /* luma of each colour */
   guint n_colors;
   GConverter *inflater;
-  gboolean finished; /* all pixels are inflated, and their checksum is right */
-  Chunk idat;        /* what is left of the chunk of pixels at hand */
+  gboolean finished; /* all pixels are inflated, and their checksum is correct */
+  Chunk idat;        /* rest of the current chunk of pixels */
   GError **error;
 } Reader;
 
-/* Columns and rows of a pass over the picture: the first one, and the step to the next. */
+/* A pass over the picture: its first column and row, and the steps to the next ones. */
 typedef struct {
   guint x, y, step_x, step_y;
 } Pass;
@@ -92,7 +92,7 @@ next_chunk(Reader *reader, Chunk *chunk)
   return TRUE;
 }
 
-/* Pixels have a checksum of their own. */
+/* Checks the CRC of a header or palette. Pixels have a checksum that zlib checks. */
 static gboolean
 check_crc(const Reader *reader, const Chunk *chunk)
 {
@@ -106,7 +106,7 @@ static gboolean
 check_kind(Reader *reader)
 {
   static const struct {
-    guint color, channels, depths; /* depths: the sum of those that it can have */
+    guint color, channels, depths; /* depths: sum of the allowed bits per sample */
   } kinds[] = {{GREY, 1, 1 | 2 | 4 | 8 | 16},
                {RGB, 3, 8 | 16},
                {PALETTE, 1, 1 | 2 | 4 | 8},
@@ -119,7 +119,7 @@ check_kind(Reader *reader)
       reader->channels = kinds[i].channels;
       return TRUE;
     }
-  return damaged(reader, "there is no colour type %u of %u bits", reader->color, depth);
+  return damaged(reader, "colour type %u with %u bits does not exist", reader->color, depth);
 }
 
 static gboolean
@@ -140,7 +140,8 @@ read_header(Reader *reader)
   if (!check_crc(reader, &chunk) || !check_kind(reader))
     return FALSE;
   if (chunk.data[10] != 0 || chunk.data[11] != 0 || chunk.data[12] > 1)
-    return damaged(reader, "its header has compression %u, filter %u and interlace %u, and only 0, 0 and 0 or 1 exist",
+    return damaged(reader,
+                   "its header has compression %u, filter %u and interlace %u, and the only values are 0, 0 and 0 or 1",
                    chunk.data[10], chunk.data[11], chunk.data[12]);
   return gst_cuda_convolve_mask_check_size(what, reader->width, reader->height, reader->error);
 }
@@ -151,7 +152,7 @@ luma_of(guint64 red, guint64 green, guint64 blue, guint64 white)
   return (guint8)(((LUMA_RED * red + LUMA_GREEN * green + LUMA_BLUE * blue) * 255 + 500 * white) / (1000 * white));
 }
 
-/* Stops at the first chunk of pixels. */
+/* Reads chunks up to the first one of pixels. */
 static gboolean
 read_palette(Reader *reader)
 {
@@ -166,8 +167,7 @@ read_palette(Reader *reader)
       continue;
     reader->n_colors = (guint)MIN(chunk.size / 3, G_N_ELEMENTS(reader->palette));
     if (chunk.size != 3 * reader->n_colors)
-      return damaged(reader,
-                     "its palette has %" G_GSIZE_FORMAT " bytes, and 3 for each of at most 256 colours are right",
+      return damaged(reader, "its palette has %" G_GSIZE_FORMAT " bytes, not 3 for each of at most 256 colours",
                      chunk.size);
     if (!check_crc(reader, &chunk))
       return FALSE;
@@ -180,7 +180,7 @@ read_palette(Reader *reader)
 
 /* ---- rows ---- */
 
-/* Inflates up to n bytes, perhaps none, and counts them. */
+/* Inflates at most n bytes, perhaps none, and stores the number in *written. */
 static gboolean
 inflate_some(Reader *reader, guint8 *to, gsize n, gsize *written)
 {
@@ -218,7 +218,7 @@ inflate(Reader *reader, guint8 *to, gsize n)
   return TRUE;
 }
 
-/* Reads on to the checksum of the pixels, which zlib compares. */
+/* Reads up to the checksum of the pixels, which zlib checks. */
 static gboolean
 check_sum(Reader *reader)
 {
@@ -242,7 +242,7 @@ paeth(int left, int up, int corner)
   return (guint8)(by_left <= by_up && by_left <= by_corner ? left : by_up <= by_corner ? up : corner);
 }
 
-/* Undoes the filter of a row. above: the row before it, or zeros. step: bytes to the pixel on the left. */
+/* Undoes the filter of a row. above: the previous row, or zeros. step: bytes to the pixel on the left. */
 static gboolean
 unfilter(guint filter, guint8 *row, const guint8 *above, gsize n, gsize step)
 {
@@ -278,7 +278,7 @@ weigh_row(const Reader *reader, const guint8 *row, guint8 *to, guint n, guint st
     guint first = sample_of(row, i, reader->depth);
 
     if (reader->color == PALETTE && first >= reader->n_colors)
-      return damaged(reader, "a pixel has colour %u of a palette of %u", first, reader->n_colors);
+      return damaged(reader, "a pixel has colour %u in a palette of %u", first, reader->n_colors);
     *to = reader->color == PALETTE ? reader->palette[first]
           : reader->channels <= 2
               ? luma_of(first, first, first, white)
@@ -287,7 +287,7 @@ weigh_row(const Reader *reader, const guint8 *row, guint8 *to, guint n, guint st
   return TRUE;
 }
 
-/* rows: room for a row and the one above it, with a byte before each, the filter's. */
+/* Reads a pass. rows: buffers for a row and the one above it, each after a byte for the filter. */
 static gboolean
 read_pass(Reader *reader, const Pass *pass, guint8 *rows[2], guint8 *weights)
 {
@@ -302,7 +302,7 @@ read_pass(Reader *reader, const Pass *pass, guint8 *rows[2], guint8 *weights)
     if (!inflate(reader, row, size + 1))
       return FALSE;
     if (!unfilter(row[0], row + 1, above + 1, size, MAX(bits / 8, 1)))
-      return damaged(reader, "row %u has filter %u, and only 0 to 4 exist", y, row[0]);
+      return damaged(reader, "row %u has filter %u, and the only values are 0 to 4", y, row[0]);
     if (!weigh_row(reader, row + 1, weights + (gsize)y * reader->width + pass->x, columns, pass->step_x))
       return FALSE;
   }

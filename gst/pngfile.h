@@ -6,11 +6,11 @@
 
 #include <glib.h>
 
-/* Returns TRUE if a file begins as a PNG does. */
+/* Returns TRUE if a file has the signature of PNG. */
 gboolean gst_cuda_convolve_png_begins(const char *bytes, gsize size);
 
-/* Returns the luma of each pixel, row by row, to be freed: 255 is white. Alpha, gamma and colour profiles do not count.
- * NULL with CNV_ERROR_SETTINGS. name: how messages begin. The size is checked before anything is decoded, because a PNG
- * of a few bytes can have gigabytes of pixels. */
+/* Returns the luma of each pixel, row by row, 255 for white, to be freed; or NULL with CNV_ERROR_SETTINGS. Ignores
+ * alpha, gamma and colour profiles. name: beginning of messages. Checks the size before it decodes anything, because a
+ * PNG of a few bytes can have gigabytes of pixels. */
 guint8 *gst_cuda_convolve_png_read(const char *bytes, gsize size, const char *name, guint *width, guint *height,
                                    GError **error);

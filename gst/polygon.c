@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Exact areas. Each row of pixels is cut into slabs at heights where edges end or cross, so that the edges of a slab
- * have an order from left to right. By the even-odd rule the first edge begins an inside, the second ends it, and so
- * on. So the areas to the right of the edges are added and subtracted in turn.
+ * Computes exact areas. Each row of pixels is cut into slabs at the heights where edges end or cross, so that the
+ * edges of a slab are ordered from left to right. By the even-odd rule, the first edge begins the inside, the second
+ * ends it, and so on. So the areas to the right of the edges are added and subtracted in turn.
  */
 #include "polygon.h"
 
@@ -10,25 +10,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CLOSE 1e-9       /* pixels: ignores edges of less height, and crossings of edges that overlap by less */
-#define MAX_SPLITS 16384 /* most cuts at crossings, to limit the time: further crossings are not exact */
-#define MAX_DEPTH 32     /* most nested cuts, for the same reason */
+#define CLOSE 1e-9       /* pixels: edges of less height, and crossings of edges that overlap by less, are ignored */
+#define MAX_SPLITS 16384 /* most cuts at crossings; limits the time, and further crossings are not exact */
+#define MAX_DEPTH 32     /* most nested cuts, which also limits the time */
 #define ELLIPSE_POINTS 64
 
 typedef struct {
   double top, bottom;  /* top < bottom */
   double x, slope;     /* at the top; pixels per row */
-  double upper, lower; /* x where the slab begins and ends */
+  double upper, lower; /* x at the top and at the bottom of the slab */
 } Edge;
 
 typedef struct {
-  Edge *edge; /* from top to bottom */
+  Edge *edge; /* sorted from top to bottom */
   guint n_edges, next;
   Edge **active; /* edges in the slab, from left to right */
   guint n_active;
-  double *area;     /* of each pixel of the row: the area to the right of edges that pass through it, */
-  double *cover;    /* and the height of edges in the pixel before it, which cover it and all pixels after it */
-  int width, first; /* pixels of the row, and the first with an edge */
+  double *area;     /* for each pixel of the row: the area to the right of the edges through it, */
+  double *cover;    /* and the height of the edges in the pixel before it, which cover this pixel and all after it */
+  int width, first; /* width of the row in pixels, and its first pixel with an edge */
   guint splits;
 } Pen;
 
@@ -88,7 +88,7 @@ pen_clear(Pen *pen)
 
 /* ---- slabs ---- */
 
-/* Returns the part of a pixel to the right of an edge that passes through it evenly from x0 to x1. */
+/* Returns the area of a pixel to the right of an edge that runs straight through it from x0 to x1. */
 static double
 area_beside(double x0, double x1, int pixel)
 {
@@ -99,7 +99,7 @@ area_beside(double x0, double x1, int pixel)
   return (from - x0 + (to - from) * (pixel + 1 - (from + to) / 2)) / (x1 - x0);
 }
 
-/* height: of the slab, negative for an edge that ends an inside. */
+/* Adds the area of an edge. height: of the slab; negative for an edge that ends the inside. */
 static void
 add_edge(Pen *pen, const Edge *edge, double height)
 {
@@ -130,8 +130,8 @@ sort_active(Pen *pen)
   }
 }
 
-/* Finds neighbours that cross within the slab. Returns the part of the slab's height above the crossing, or 0 if
- * none cross. */
+/* Finds neighbouring edges that cross within the slab. Returns the fraction of the height of the slab above the
+ * crossing, or 0 if none cross. */
 static double
 find_crossing(const Pen *pen)
 {

@@ -10,7 +10,8 @@ next_nick(const Property *row, const CnvNick *nick)
   return nick->nick ? nick : NULL;
 }
 
-/* GLib keeps the values for good. Those of flags differ in the sign of a member alone. */
+/* Registers an enum or flags type. GLib keeps the values forever. GFlagsValue differs from GEnumValue only in the sign
+ * of a member. */
 static GType
 register_type(const Property *row)
 {
@@ -27,7 +28,7 @@ register_type(const Property *row)
   return type;
 }
 
-/* The default as it is written in a pipeline. */
+/* Returns the default as it is written in a pipeline description. */
 static char *
 default_text(const Property *row)
 {

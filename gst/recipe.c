@@ -8,9 +8,9 @@
 #include "messages.h"
 #include "unused.h"
 
-#define ROUNDING_SLACK 1e-6    /* 0.07 * 100 is slightly more than 7, and still asks for radius 7 */
-#define IN_PLACE_MAX_RECTS 4   /* regions, each with copies of its own */
-#define IN_PLACE_MAX_AREA 0.25 /* of a frame */
+#define ROUNDING_SLACK 1e-6    /* 0.07 * 100 is slightly more than 7, but should give radius 7 */
+#define IN_PLACE_MAX_RECTS 4   /* most regions for filtering in place, because each is copied */
+#define IN_PLACE_MAX_AREA 0.25 /* most area for filtering in place, as a fraction of the frame */
 
 static void
 clear_radius_plans(GstCudaConvolveRecipe *recipe)
@@ -49,7 +49,7 @@ same_image(const CnvImage *a, const CnvImage *b)
          a->full_range == b->full_range;
 }
 
-/* Puts settings in force with a plan, a new one if needed; or fails and changes nothing. */
+/* Puts settings in force, with a new plan if needed. If that fails, changes nothing. */
 static gboolean
 use_settings(GstCudaConvolveRecipe *recipe, const GstCudaConvolveSettings *settings, gboolean same_target,
              GError **error)
@@ -84,7 +84,7 @@ use_settings(GstCudaConvolveRecipe *recipe, const GstCudaConvolveSettings *setti
   return TRUE;
 }
 
-/* Goes on with the settings in force. */
+/* Keeps the settings in force for new caps or a new engine. */
 static gboolean
 keep_settings(GstCudaConvolveRecipe *recipe, gboolean same_target)
 {
@@ -97,7 +97,7 @@ keep_settings(GstCudaConvolveRecipe *recipe, gboolean same_target)
   return FALSE;
 }
 
-/* Reports settings without effect after the caps or a property changed. */
+/* Reports settings without effect, after the caps or a property changed. */
 static void
 report_settings(GstCudaConvolveRecipe *recipe)
 {
@@ -149,7 +149,7 @@ gst_cuda_convolve_recipe_update(GstCudaConvolveRecipe *recipe, const CnvBackend 
   return recipe->plan != NULL;
 }
 
-/* A filter that cannot be (n of 0) is reported by the next frame; the old one stays. */
+/* n of 0: the filter is not valid. The next frame reports that, and the old filter stays. */
 gboolean
 gst_cuda_convolve_recipe_must_drain(const GstCudaConvolveRecipe *recipe, guint n_slots, gboolean arriving)
 {
@@ -169,7 +169,8 @@ gst_cuda_convolve_recipe_must_drain(const GstCudaConvolveRecipe *recipe, guint n
 
 /* ---- plans by size ---- */
 
-/* The next of 1 2 3 4 5 6 7 8 10 12 14 16 20 24 28 32 40 ...: four to an octave, so that few plans serve all sizes. */
+/* Returns the next larger radius of 1 2 3 4 5 6 7 8 10 12 14 16 20 24 28 32 40 ...: four per octave, so that a few
+ * plans serve all sizes. */
 static int
 step_up(int radius)
 {
@@ -189,7 +190,7 @@ step_down(int radius)
   return radius;
 }
 
-/* Returns the nearest radius that has a plan, up to the filter's largest. */
+/* Returns the nearest radius for which plans are made, at most the largest one of the filter. */
 static int
 limit_radius(const CnvFilterInfo *info, double radius)
 {
@@ -206,8 +207,8 @@ radius_of(GstCudaConvolveRecipe *recipe, const CnvRect *rect)
   if (radius > info->max_radius)
     gst_cuda_convolve_warn_once(
         recipe->element, recipe->told,
-        "a region of %dx%d asks for radius %.0f, and filter=%s reaches %d, with which it is filtered: choose gaussian "
-        "or box, which reach %d, or lower roi-relative-size",
+        "a region of %dx%d needs radius %.0f, and the limit of filter=%s is %d, which is used: choose gaussian or box, "
+        "whose limit is %d, or lower roi-relative-size",
         rect->width, rect->height, radius, info->nick.nick, info->max_radius, CNV_RADIUS_MAX);
   return limit_radius(info, radius);
 }
@@ -216,7 +217,7 @@ static CnvPlan *
 plan_of_radius(const GstCudaConvolveRecipe *recipe, int radius, GError **error)
 {
   const GstCudaConvolveSettings *settings = &recipe->in_force;
-  CnvFilter filter = settings->filter; /* its taps stay those of the settings */
+  CnvFilter filter = settings->filter; /* borrows the taps of the settings */
 
   filter.radius = radius;
   filter.sigma = radius / 2.0;
@@ -229,7 +230,8 @@ plan_of_radius(const GstCudaConvolveRecipe *recipe, int radius, GError **error)
   return cnv_plan_new(&filter, &recipe->image, settings->algorithm, recipe->backend, error);
 }
 
-/* The largest radius up to that one which filter and algorithm can do: a slanted line has a limit of its own. */
+/* Returns a plan for the largest radius, up to `radius`, that filter and algorithm support: slanted lines have a
+ * smaller limit. */
 static CnvPlan *
 make_radius_plan(GstCudaConvolveRecipe *recipe, int radius)
 {
@@ -241,8 +243,8 @@ make_radius_plan(GstCudaConvolveRecipe *recipe, int radius)
     plan = plan_of_radius(recipe, smaller, NULL);
   if (error)
     gst_cuda_convolve_warn_once(recipe->element, recipe->told,
-                                "a region asks for radius %d: %s; it is filtered with radius %d", radius,
-                                error->message, plan ? smaller : cnv_filter_radius(&recipe->in_force.filter, CNV_X));
+                                "a region needs radius %d: %s; it is filtered with radius %d", radius, error->message,
+                                plan ? smaller : cnv_filter_radius(&recipe->in_force.filter, CNV_X));
   return plan ? plan : cnv_plan_ref(recipe->plan);
 }
 
@@ -255,8 +257,8 @@ find_radius_plan(GstCudaConvolveRecipe *recipe, int radius)
   return recipe->radius_plan[radius];
 }
 
-/* Gives each region the plan of its size. The list is of those that the frame uses, smallest first, so that where
- * regions overlap the stronger filter counts. */
+/* Gives each region the plan for its size. The list only has the plans of this frame, smallest first, so that the
+ * stronger filter is used if regions overlap. */
 static void
 choose_plans(GstCudaConvolveRecipe *recipe)
 {
@@ -307,8 +309,7 @@ has_no_region(const CnvWork *work, const CnvImage *image)
   return TRUE;
 }
 
-/* Makes the work that of the whole frame. With roi-strength=relative the frame counts as one region, of the largest
- * radius at most. */
+/* Makes the work filter the whole frame. With roi-strength=relative, the frame counts as one region. */
 static void
 filter_all(GstCudaConvolveRecipe *recipe)
 {
@@ -323,7 +324,7 @@ filter_all(GstCudaConvolveRecipe *recipe)
   recipe->work.plan = recipe->plans;
 }
 
-/* TRUE where the rows of a buffer are of two fields. */
+/* Returns TRUE if the rows of a buffer belong to two fields. */
 static gboolean
 is_interlaced(const GstVideoInfo *info, GstBuffer *buffer)
 {

@@ -8,7 +8,7 @@
 #include "polygon.h"
 #include "smooth.h"
 
-#define FAR (1 << 20)       /* edges farther out are moved to here: 32 times the largest frame */
+#define FAR (1 << 20)       /* edges farther outside the frame are moved here: 32 times the largest frame */
 #define ROUNDING_SLACK 1e-6 /* 0.07 * 100 is slightly more than 7, but must not cover another pixel */
 
 void
@@ -39,7 +39,7 @@ gst_cuda_convolve_regions_forget(GstCudaConvolveRegions *regions)
   g_array_set_size(regions->tracks, 0);
 }
 
-/* Returns TRUE if a list of types holds every type: it has none, or "all" is in it. */
+/* Returns TRUE if a list of types includes every type: it is empty, or contains "all". */
 static gboolean
 holds_all(char **types)
 {
@@ -105,7 +105,7 @@ round_rect(const double rect[4], double grow_x, double grow_y)
   return round;
 }
 
-/* Returns FALSE if no part of the rectangle can show in the frame. The margin has a few pixels more than the
+/* Returns FALSE if no part of the rectangle can be visible in the frame. The margin is a few pixels larger than the
  * feather, because subsampled planes round outwards. */
 static gboolean
 reaches_frame(const GstCudaConvolveRegions *regions, const CnvRect *rect)
@@ -138,8 +138,8 @@ gst_cuda_convolve_regions_add_rect(GstCudaConvolveRegions *regions, const double
   add_region(regions, &round, roi->shape);
 }
 
-/* Gets the region of a mask. Returns FALSE with an error if there is none. A rectangle whose edges were moved (FAR)
- * is refused, because the mask would be stretched over the wrong place. */
+/* Sets the region of a mask. Returns FALSE with an error if the mask cannot be used. Rejects rectangles whose edges
+ * were moved (FAR), because the mask would be stretched over the wrong place. */
 static gboolean
 get_mask(GstCudaConvolveRegions *regions, GstCudaConvolveMask *mask, const double rect[4], GError **error)
 {
@@ -147,8 +147,8 @@ get_mask(GstCudaConvolveRegions *regions, GstCudaConvolveMask *mask, const doubl
 
   if (at->x != rect[0] || at->width != rect[2] || at->y != rect[1] || at->height != rect[3])
     return cnv_refuse(error,
-                      "a mask is stretched over %.0fx%.0f pixels at (%.0f, %.0f), and no edge can lie farther "
-                      "than %d pixels out: correct its place",
+                      "a mask is stretched over %.0fx%.0f pixels at (%.0f, %.0f), and no edge can lie more than %d "
+                      "pixels outside the frame: correct its place",
                       rect[2], rect[3], rect[0], rect[1], FAR);
   return gst_cuda_convolve_masks_get(regions->masks, mask, &regions->n_cells, error);
 }
@@ -256,7 +256,7 @@ gst_cuda_convolve_regions_limit(GstCudaConvolveRegions *regions)
     join_last(regions);
   g_array_set_size(regions->region, CNV_MAX_REGIONS);
   gst_cuda_convolve_warn_once(
-      regions->element, regions->told, "more than %d regions on a frame: %s; set roi-types, or merge regions upstream",
-      CNV_MAX_REGIONS,
-      invert ? "those beyond it are filtered too" : "those beyond it are filtered as one around them all");
+      regions->element, regions->told,
+      "a frame has more than %d regions: %s; choose fewer with roi-types, or merge regions upstream", CNV_MAX_REGIONS,
+      invert ? "the others are filtered too" : "one rectangle around the others is filtered");
 }

@@ -25,8 +25,8 @@ typedef struct {
   /* The current frame, since gst_cuda_convolve_regions_begin. */
   const GstCudaConvolveRoi *roi;
   const CnvImage *image;
-  char **types; /* types that count */
-  gboolean all; /* every type */
+  char **types; /* types of roi-types */
+  gboolean all; /* roi-types includes every type */
 } GstCudaConvolveRegions;
 
 void gst_cuda_convolve_regions_init(GstCudaConvolveRegions *regions, GstElement *element, GHashTable *told);
@@ -42,7 +42,7 @@ void gst_cuda_convolve_regions_begin(GstCudaConvolveRegions *regions, const GstC
  * roi-invert the further ones are dropped. */
 void gst_cuda_convolve_regions_limit(GstCudaConvolveRegions *regions);
 
-/* Returns TRUE if roi-types has the type of a meta, in upper or lower case, or if it chooses every type. */
+/* Returns TRUE if roi-types includes the type of a meta, in upper or lower case, or every type. */
 gboolean gst_cuda_convolve_regions_take_type(const GstCudaConvolveRegions *regions, const char *type);
 /* Notes a meta that could be a region, whether roi-types and roi-confidence choose it or not. type: not copied. */
 void gst_cuda_convolve_regions_note_meta(GstCudaConvolveRegions *regions, const char *type);

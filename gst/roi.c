@@ -70,8 +70,9 @@ check_units(const GstCudaConvolveRoi *roi, GError **error)
   return TRUE;
 }
 
-/* Rejects polygons that look like the other unit. Pixels may have decimals, so with pixels all points within a pixel
- * of the frame's corner are rejected. Fractions are rejected beyond -1 to 2, the limit for corners of rectangles. */
+/* Rejects polygons that seem to be in the other unit. With pixels, which may have decimals, rejects polygons within one
+ * pixel of the corner of the frame. With fractions, rejects points below -1 or above 2, the limit for corners of
+ * rectangles. */
 static gboolean
 check_polygon_units(const GstCudaConvolveRoi *roi, GError **error)
 {
@@ -86,8 +87,8 @@ check_polygon_units(const GstCudaConvolveRoi *roi, GError **error)
 
       if (fraction && !(number >= -1 && number <= 2))
         return cnv_refuse(error,
-                          "roi-polygons: polygon %u has %g with roi-units=fraction: write fractions of the frame, 0 to "
-                          "1, at most -1 to 2, or set roi-units=pixels",
+                          "roi-polygons: polygon %u has %g with roi-units=fraction: write fractions of the frame, -1 "
+                          "to 2, or set roi-units=pixels",
                           i + 1, number);
       farthest = MAX(farthest, fabs(number));
     }
@@ -132,12 +133,12 @@ gst_cuda_convolve_roi_check(const GstCudaConvolveRoi *roi, const CnvFilter *filt
   if (relative && info->max_radius < LEAST_FREE)
     return cnv_refuse(
         error,
-        "roi-strength=relative with filter=%s, whose radius is at most %d: choose a filter with a radius of at "
-        "least %d, gaussian for example, or roi-strength=fixed",
+        "roi-strength=relative with filter=%s, whose radius is at most %d: choose a filter whose radius can be %d or "
+        "more, for example gaussian, or set roi-strength=fixed",
         info->nick.nick, info->max_radius, LEAST_FREE);
   if (relative && roi->invert)
     return cnv_refuse(
-        error, "roi-strength=relative with roi-invert=true: what lies around the regions has no size to follow; set "
+        error, "roi-strength=relative with roi-invert=true: the area around the regions has no size to follow; set "
                "roi-strength=fixed or roi-invert=false");
   if (x != y)
     return cnv_refuse(error, "roi-target-x=%d and roi-target-y=%d: set both to 0 or more, or both to -1", roi->target_x,

@@ -11,11 +11,11 @@
 typedef struct {
   int source;          /* CNV_ROI_NONE: all other members are unused */
   GArray *rects;       /* for source property: shared, never changed after it is set; NULL: none. See values.h */
-  GPtrArray *polygons; /* likewise: arrays as in polygon.h */
+  GPtrArray *polygons; /* for source property, like rects: arrays as in polygon.h */
   int units;           /* of rects and polygons: CNV_ROI_PIXELS or CNV_ROI_FRACTION of the frame */
   GstBuffer *mask;     /* for source property, stretched over the frame; NULL: none. See maskfile.h */
   int shape;           /* of rectangles: CNV_SHAPE_RECTANGLE or CNV_SHAPE_ELLIPSE */
-  char *types;         /* for source meta, like the next two: comma-separated; NULL or empty: all */
+  char *types;         /* for source meta, like confidence and smooth: comma-separated; NULL or empty: all */
   double confidence;   /* least confidence of boxes that have one; 0: all boxes */
   guint smooth;        /* frames for which a region is kept without a detection */
   int missing;         /* what to do with a frame without regions: CNV_ROI_MISSING_COPY or _FILTER */

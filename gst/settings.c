@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The property table, and all that follows from its rows.
+ * The property table, and everything that follows from its rows.
  */
 #include <string.h>
 
@@ -11,9 +11,9 @@
 #include "values.h"
 
 static const CnvNick roi_source_nicks[] = {
-    {CNV_ROI_NONE, "none", "The whole frame is filtered"},
-    {CNV_ROI_PROPERTY, "property", "The regions of roi, roi-polygons and roi-mask-location"},
-    {CNV_ROI_META, "meta", "Those of each frame's GstVideoRegionOfInterestMeta and GstAnalyticsRelationMeta"},
+    {CNV_ROI_NONE, "none", "No regions: the whole frame is filtered"},
+    {CNV_ROI_PROPERTY, "property", "The properties roi, roi-polygons and roi-mask-location"},
+    {CNV_ROI_META, "meta", "The GstVideoRegionOfInterestMeta and GstAnalyticsRelationMeta of each frame"},
     {0, NULL, NULL},
 };
 
@@ -25,33 +25,33 @@ static const CnvNick roi_units_nicks[] = {
 
 static const CnvNick roi_shape_nicks[] = {
     {CNV_SHAPE_RECTANGLE, "rectangle", "The whole rectangle"},
-    {CNV_SHAPE_ELLIPSE, "ellipse", "The ellipse inscribed in it, for faces"},
+    {CNV_SHAPE_ELLIPSE, "ellipse", "The ellipse inscribed in the rectangle, for faces"},
     {0, NULL, NULL},
 };
 
 /* Values of CnvFilter.causal. */
 static const CnvNick temporal_mode_nicks[] = {
-    {CNV_TEMPORAL_CENTERED, "centered", "As many frames after as before, which are waited for"},
-    {CNV_TEMPORAL_CAUSAL, "causal", "Frames before alone, without latency"},
+    {CNV_TEMPORAL_CENTERED, "centered", "The middle: later frames are waited for, which adds latency"},
+    {CNV_TEMPORAL_CAUSAL, "causal", "The last: only earlier frames are used, without latency"},
     {0, NULL, NULL},
 };
 
 static const CnvNick roi_missing_nicks[] = {
-    {CNV_ROI_MISSING_COPY, "copy", "Leave the frame as it is"},
+    {CNV_ROI_MISSING_COPY, "copy", "Leave the frame unchanged"},
     {CNV_ROI_MISSING_FILTER, "filter", "Filter the whole frame, so that a detector that fails reveals nothing"},
     {0, NULL, NULL},
 };
 
 static const CnvNick roi_strength_nicks[] = {
-    {CNV_ROI_FIXED, "fixed", "Every region by the filter as it is set"},
-    {CNV_ROI_RELATIVE, "relative", "Radius and sigma follow each region's size"},
+    {CNV_ROI_FIXED, "fixed", "The same radius and sigma in every region"},
+    {CNV_ROI_RELATIVE, "relative", "Radius and sigma in proportion to each region's size"},
     {0, NULL, NULL},
 };
 
-/* cuda is listed in every build, so that a build without it can give the reason; this build's other engines follow. */
+/* Every build lists cuda, so that a build without it can give the reason. The other engines of the build are added. */
 static CnvNick backend_nicks[8] = {
-    {CNV_BACKEND_AUTO, "auto", "cuda where there is a GPU, else cpu with a message that says why"},
-    {CNV_BACKEND_CUDA, "cuda", "An NVIDIA GPU, or an error"},
+    {CNV_BACKEND_AUTO, "auto", "cuda if there is a usable GPU, else cpu with a message that gives the reason"},
+    {CNV_BACKEND_CUDA, "cuda", "An NVIDIA GPU; an error if there is none"},
 };
 
 #define AT(field) offsetof(GstCudaConvolveSettings, field)
@@ -66,175 +66,178 @@ static CnvNick backend_nicks[8] = {
 #define LONGEST_WORDS 60 /* characters of a text that a message repeats */
 
 static const Property properties[] = {
-    {KIND_ENUM, "filter", "Filter", "What the taps are", AT(filter.type), LIVE, CNV_FILTER_GAUSSIAN,
+    {KIND_ENUM, "filter", "Filter", "Filter type", AT(filter.type), LIVE, CNV_FILTER_GAUSSIAN,
      ENUM("Filter", cnv_filters)},
     {KIND_INT, "radius", "Radius",
-     "Samples on each side of the centre, 2*radius+1 taps; -1 auto: ceil(truncate*sigma) if sigma is set, else the "
-     "filter's own",
+     "Radius of the kernel in samples, for 2*radius+1 taps. -1 = ceil(truncate*sigma) if sigma is set, else the "
+     "filter's default",
      AT(filter.radius), LIVE, -1, -1, CNV_RADIUS_MAX},
-    {KIND_INT, "radius-x", "Radius along x",
-     "Samples on each side along a row; 0 leaves that axis alone, -1 takes radius", AT(filter.radius_axis[CNV_X]), LIVE,
-     -1, -1, CNV_RADIUS_MAX},
+    {KIND_INT, "radius-x", "Radius along x", "Radius along rows, in samples. 0 does not filter along rows, -1 = radius",
+     AT(filter.radius_axis[CNV_X]), LIVE, -1, -1, CNV_RADIUS_MAX},
     {KIND_INT, "radius-y", "Radius along y",
-     "Samples on each side along a column; 0 leaves that axis alone, -1 takes radius", AT(filter.radius_axis[CNV_Y]),
+     "Radius along columns, in samples. 0 does not filter along columns, -1 = radius", AT(filter.radius_axis[CNV_Y]),
      LIVE, -1, -1, CNV_RADIUS_MAX},
     {KIND_DOUBLE, "sigma", "Sigma",
-     "Standard deviation of a gaussian in samples; 0 auto: 0.3*(radius-1)+0.8, as in OpenCV", AT(filter.sigma), LIVE, 0,
+     "Standard deviation of the gaussian, in samples. 0 = 0.3*(radius-1)+0.8, as in OpenCV", AT(filter.sigma), LIVE, 0,
      0, 256},
-    {KIND_DOUBLE, "sigma-x", "Sigma along x", "Sigma along a row in samples; 0 takes sigma",
+    {KIND_DOUBLE, "sigma-x", "Sigma along x", "Standard deviation along rows, in samples. 0 = sigma",
      AT(filter.sigma_axis[CNV_X]), LIVE, 0, 0, 256},
-    {KIND_DOUBLE, "sigma-y", "Sigma along y", "Sigma along a column in samples; 0 takes sigma",
+    {KIND_DOUBLE, "sigma-y", "Sigma along y", "Standard deviation along columns, in samples. 0 = sigma",
      AT(filter.sigma_axis[CNV_Y]), LIVE, 0, 0, 256},
-    {KIND_DOUBLE, "truncate", "Truncate", "Sigmas kept on each side where the radius is auto", AT(filter.truncate),
-     LIVE, CNV_TRUNCATE_DEFAULT, 0.5, 16},
-    {KIND_DOUBLE, "amount", "Amount", "Strength of sharpen, unsharp and emboss, no unit", AT(filter.amount), LIVE, 1, 0,
-     CNV_AMOUNT_MAX},
+    {KIND_DOUBLE, "truncate", "Truncate", "Radius divided by sigma, if the radius is computed from sigma",
+     AT(filter.truncate), LIVE, CNV_TRUNCATE_DEFAULT, 0.5, 16},
+    {KIND_DOUBLE, "amount", "Amount", "Strength of sharpen, unsharp and emboss, as a factor", AT(filter.amount), LIVE,
+     1, 0, CNV_AMOUNT_MAX},
     {KIND_DOUBLE, "angle", "Angle",
-     "Direction of motion, emboss and the directional gradient in degrees: 0 is to the right, 90 down",
-     AT(filter.angle), LIVE, 0, -ANGLE_LIMIT, ANGLE_LIMIT},
-    {KIND_ENUM, "gradient", "Gradient", "What sobel, scharr and prewitt give", AT(filter.gradient), LIVE,
+     "Direction of motion, emboss and gradient=directional, in degrees: 0 is right, 90 is down", AT(filter.angle), LIVE,
+     0, -ANGLE_LIMIT, ANGLE_LIMIT},
+    {KIND_ENUM, "gradient", "Gradient", "Derivative that sobel, scharr and prewitt compute", AT(filter.gradient), LIVE,
      CNV_GRADIENT_MAGNITUDE, ENUM("Gradient", cnv_gradient_nicks)},
     {KIND_KERNEL, "kernel", "Kernel",
-     "Taps of filter=custom, as they lie on the picture: numbers make a row, <1,2,1>, rows a 2D kernel, <<1,2>,<3,4>>, "
-     "and those one over time, first frame first, <<<1,2>,<3,4>>,<<5,6>,<7,8>>>",
+     "Taps of filter=custom, in the order of the picture: <1,2,1> is a row, <<1,2>,<3,4>> are the rows of a 2D kernel, "
+     "<<<1,2>,<3,4>>,<<5,6>,<7,8>>> are the frames of a 3D kernel, first frame first",
      AT(filter.kernel), PLAYING},
-    {KIND_ROW, "kernel-x", "Kernel along x", "Taps of filter=custom along a row; with kernel-y a separable 2D kernel",
+    {KIND_ROW, "kernel-x", "Kernel along x",
+     "Taps of filter=custom along rows, at most 1025; kernel-x and kernel-y together make a separable 2D kernel",
      AT(filter.kernel_axis[CNV_X]), PLAYING},
     {KIND_ROW, "kernel-y", "Kernel along y",
-     "Taps of filter=custom along a column, topmost first; with kernel-x a separable 2D kernel",
+     "Taps of filter=custom along columns, topmost first, at most 1025; kernel-x and kernel-y together make a "
+     "separable 2D kernel",
      AT(filter.kernel_axis[CNV_Y]), PLAYING},
     {KIND_FILE, "kernel-location", "Kernel location",
-     "Text file with the taps of filter=custom, read when this is set: rows on lines, numbers separated by commas or "
-     "spaces, a blank line ends a frame, # begins a comment; of this and kernel the one set last counts",
+     "Text file with the taps of filter=custom, read when the property is set: a line per row, numbers separated by "
+     "commas or spaces, a blank line between frames, # begins a comment. Overrides kernel, and kernel overrides it",
      AT(kernel_location), PLAYING},
     {KIND_INT, "anchor-x", "Anchor along x",
-     "Number, from 0, of the tap of filter=custom along a row that lies on the output sample; -1 the middle one",
+     "Column of the filter=custom tap that lies on the output sample, counted from 0. -1 = the middle one, (n-1)/2",
      AT(filter.anchor[CNV_X]), LIVE, -1, -1, 2 * CNV_RADIUS_MAX},
     {KIND_INT, "anchor-y", "Anchor along y",
-     "Number, from 0, of the tap of filter=custom along a column that lies on the output sample; -1 the middle one",
+     "Row of the filter=custom tap that lies on the output sample, counted from 0. -1 = the middle one, (n-1)/2",
      AT(filter.anchor[CNV_Y]), LIVE, -1, -1, 2 * CNV_RADIUS_MAX},
     {KIND_BOOLEAN, "flip-kernel", "Flip kernel",
-     "Mirror the taps of filter=custom, which makes it a convolution in the mathematical sense", AT(filter.flip), LIVE,
-     FALSE},
-    {KIND_BOOLEAN, "normalize", "Normalize", "Divide by the sum of the taps where that is not 0", AT(filter.normalize),
+     "Mirror the taps of filter=custom and kernel-t, for a convolution in the mathematical sense", AT(filter.flip),
+     LIVE, FALSE},
+    {KIND_BOOLEAN, "normalize", "Normalize", "Divide the taps by their sum, unless the sum is 0", AT(filter.normalize),
      LIVE, TRUE},
-    {KIND_DOUBLE, "scale", "Scale", "Factor on the result, no unit", AT(filter.scale), LIVE, 1, -SCALE_LIMIT,
+    {KIND_DOUBLE, "scale", "Scale", "Factor by which the result is multiplied", AT(filter.scale), LIVE, 1, -SCALE_LIMIT,
      SCALE_LIMIT},
-    {KIND_DOUBLE, "bias", "Bias", "Added to the result, as a fraction of full scale", AT(filter.bias), LIVE, 0,
-     -BIAS_LIMIT, BIAS_LIMIT},
-    {KIND_BOOLEAN, "absolute", "Absolute", "Take the result without its sign, before scale and bias",
+    {KIND_DOUBLE, "bias", "Bias",
+     "Offset that is added to the result, as a fraction of full scale: 0.5 is mid-grey. Not added to chroma and alpha",
+     AT(filter.bias), LIVE, 0, -BIAS_LIMIT, BIAS_LIMIT},
+    {KIND_BOOLEAN, "absolute", "Absolute", "Take the absolute value of the result, before scale and bias",
      AT(filter.absolute), LIVE, FALSE},
-    {KIND_ENUM, "border-mode", "Border mode", "What lies outside the frame", AT(filter.border), LIVE,
+    {KIND_ENUM, "border-mode", "Border mode", "How samples outside the frame are obtained", AT(filter.border), LIVE,
      CNV_BORDER_REPLICATE, ENUM("Border", cnv_border_nicks)},
     {KIND_UINT, "border-color", "Border color",
-     "Colour outside the frame for border-mode=constant, 0xAARRGGBB, full-range RGB", AT(filter.border_color), LIVE,
-     0xff000000, 0, G_MAXUINT32},
+     "Colour of the samples outside the frame for border-mode=constant, 0xAARRGGBB in full-range RGB",
+     AT(filter.border_color), LIVE, 0xff000000, 0, G_MAXUINT32},
     {KIND_UINT, "fill-color", "Fill color",
-     "Colour of filter=fill, 0xAARRGGBB, full-range RGB; alpha takes its own where it is filtered",
-     AT(filter.fill_color), LIVE, 0xff000000, 0, G_MAXUINT32},
-    {KIND_FLAGS, "planes", "Planes", "What is filtered, the rest is copied", AT(filter.planes), PLAYING,
+     "Colour of filter=fill, 0xAARRGGBB in full-range RGB. AA only counts if alpha is filtered", AT(filter.fill_color),
+     LIVE, 0xff000000, 0, G_MAXUINT32},
+    {KIND_FLAGS, "planes", "Planes", "Planes to filter, joined by +; the rest are copied", AT(filter.planes), PLAYING,
      CNV_PLANES_COLOR, ENUM("Planes", cnv_planes_nicks)},
-    {KIND_ENUM, "chroma-mode", "Chroma mode", "How wide the taps are on subsampled planes", AT(filter.chroma_same),
-     LIVE, CNV_CHROMA_SCALED, ENUM("ChromaMode", cnv_chroma_mode_nicks)},
-    {KIND_INT, "chroma-radius", "Chroma radius", "Radius on chroma planes in their own samples; -1 follows luma",
+    {KIND_ENUM, "chroma-mode", "Chroma mode", "Size of the kernel on subsampled planes", AT(filter.chroma_same), LIVE,
+     CNV_CHROMA_SCALED, ENUM("ChromaMode", cnv_chroma_mode_nicks)},
+    {KIND_INT, "chroma-radius", "Chroma radius", "Radius on chroma planes, in chroma samples. -1 follows luma",
      AT(filter.chroma_radius), LIVE, -1, -1, CNV_RADIUS_MAX},
-    {KIND_DOUBLE, "chroma-sigma", "Chroma sigma", "Sigma on chroma planes in their own samples; 0 follows luma",
-     AT(filter.chroma_sigma), LIVE, 0, 0, 256},
-    {KIND_ENUM, "alpha-mode", "Alpha mode", "What becomes of alpha", AT(filter.alpha_mode), LIVE, CNV_ALPHA_COPY,
-     ENUM("AlphaMode", cnv_alpha_mode_nicks)},
+    {KIND_DOUBLE, "chroma-sigma", "Chroma sigma",
+     "Standard deviation on chroma planes, in chroma samples. 0 follows luma", AT(filter.chroma_sigma), LIVE, 0, 0,
+     256},
+    {KIND_ENUM, "alpha-mode", "Alpha mode", "How the alpha channel is filtered", AT(filter.alpha_mode), LIVE,
+     CNV_ALPHA_COPY, ENUM("AlphaMode", cnv_alpha_mode_nicks)},
     {KIND_INT, "temporal-radius", "Radius in time",
-     "Frames on each side of the output frame, or before it with temporal-mode=causal, of which a mean is taken, "
-     "weighted by a gaussian; the filter goes on within each frame",
+     "Frames that are averaged on each side of the output frame, or before it with temporal-mode=causal, with gaussian "
+     "weights. filter still applies within each frame. 0 = none",
      AT(filter.temporal_radius), LIVE, 0, 0, CNV_TEMPORAL_RADIUS_MAX},
     {KIND_DOUBLE, "temporal-sigma", "Sigma in time",
-     "Standard deviation of the weights of frames, in frames; 0 auto: 0.3*(temporal-radius-1)+0.8",
-     AT(filter.temporal_sigma), LIVE, 0, 0, 256},
+     "Standard deviation of the frame weights, in frames. 0 = 0.3*(temporal-radius-1)+0.8", AT(filter.temporal_sigma),
+     LIVE, 0, 0, 256},
     {KIND_ROW, "kernel-t", "Kernel in time",
-     "Weights of frames, first frame first, at most 31, in place of those that temporal-radius makes; the filter goes "
-     "on within each frame",
+     "Weights of frames, first frame first, at most 31. Overrides temporal-radius. filter still applies within each "
+     "frame",
      AT(filter.kernel_t), PLAYING, 0, 0, CNV_MAX_TEMPORAL_TAPS},
     {KIND_ENUM, "temporal-mode", "Mode in time",
-     "Which of the frames the output stands for: the middle one, which adds latency, or the last", AT(filter.causal),
-     LIVE, CNV_TEMPORAL_CENTERED, ENUM("TemporalMode", temporal_mode_nicks)},
-    {KIND_ENUM, "temporal-border", "Border in time", "What stands for frames before the first and behind the last",
+     "Position of the output frame among the input frames of a filter over time", AT(filter.causal), LIVE,
+     CNV_TEMPORAL_CENTERED, ENUM("TemporalMode", temporal_mode_nicks)},
+    {KIND_ENUM, "temporal-border", "Border in time", "Substitute for frames before the first and after the last",
      AT(temporal_border), LIVE, CNV_TEMPORAL_RENORMALIZE, ENUM("TemporalBorder", cnv_temporal_border_nicks)},
     {KIND_DOUBLE, "scene-change-threshold", "Scene change threshold",
-     "Mean absolute difference of luma between two frames, as a fraction of full scale, above which frames beyond are "
-     "left out; 0 looks for no cuts",
+     "Mean absolute difference of luma between two frames, as a fraction of full scale, above which there is a cut "
+     "between them. A filter over time does not mix frames across a cut. 0 disables detection",
      AT(scene_change), LIVE, 0, 0, 1},
     {KIND_BOOLEAN, "drain-on-changes", "Drain on changes",
-     "Push the frames that wait for others with the old filter where it changes, and start anew", AT(drain_on_change),
-     LIVE, TRUE},
-    {KIND_ENUM, "roi-source", "Regions' source", "Where the regions to be filtered come from", AT(roi.source), LIVE,
-     CNV_ROI_NONE, ENUM("RoiSource", roi_source_nicks)},
-    {KIND_RECTS, "roi", "Regions", "Rectangles for roi-source=property, <<x,y,width,height>,<...>> in roi-units",
+     "When the filter changes, filter the waiting frames with the old one, and start the new one without earlier "
+     "frames. false = filter the waiting frames with the new one",
+     AT(drain_on_change), LIVE, TRUE},
+    {KIND_ENUM, "roi-source", "Regions' source", "Source of the regions to filter", AT(roi.source), LIVE, CNV_ROI_NONE,
+     ENUM("RoiSource", roi_source_nicks)},
+    {KIND_RECTS, "roi", "Regions",
+     "Rectangles to filter with roi-source=property, <<x,y,width,height>,<...>> in roi-units, at most 1024",
      AT(roi.rects), PLAYING},
     {KIND_POLYGONS, "roi-polygons", "Polygons",
-     "Polygons for roi-source=property, <<x,y,x,y,x,y>,<...>> in roi-units, filled by the even-odd rule: at least 3 "
-     "points each, at most 1024 in all",
+     "Polygons to filter with roi-source=property, <<x,y,x,y,x,y>,<...>> in roi-units, by the even-odd rule. At least "
+     "3 points per polygon, at most 1024 points in all",
      AT(roi.polygons), PLAYING},
-    {KIND_ENUM, "roi-units", "Units of the regions", "Units of the numbers of roi and roi-polygons", AT(roi.units),
-     LIVE, CNV_ROI_PIXELS, ENUM("RoiUnits", roi_units_nicks)},
+    {KIND_ENUM, "roi-units", "Units of the regions", "Unit of the numbers in roi and roi-polygons", AT(roi.units), LIVE,
+     CNV_ROI_PIXELS, ENUM("RoiUnits", roi_units_nicks)},
     {KIND_MASK, "roi-mask-location", "Mask location",
-     "PNG or PGM file with a mask for roi-source=property, read when this is set and stretched over the frame: white "
-     "is "
-     "filtered, black is not, and grey is a blend",
+     "PNG or PGM file with a mask for roi-source=property, read when the property is set and stretched over the frame: "
+     "white is filtered, black is not, grey is a blend",
      AT(roi.mask), PLAYING},
-    {KIND_ENUM, "roi-shape", "Shape of the regions",
-     "Part of each rectangle that is the region; polygons and masks have their own", AT(roi.shape), LIVE,
-     CNV_SHAPE_RECTANGLE, ENUM("RoiShape", roi_shape_nicks)},
+    {KIND_ENUM, "roi-shape", "Shape of the regions", "Shape of rectangular regions; polygons and masks keep their own",
+     AT(roi.shape), LIVE, CNV_SHAPE_RECTANGLE, ENUM("RoiShape", roi_shape_nicks)},
     {KIND_STRING, "roi-types", "Types of regions",
-     "For roi-source=meta the types of regions that count, separated by commas, in upper or lower case: face,plate; of "
-     "segmentation masks also numbers of regions; none: all types but a mask's background",
+     "Types of regions to use with roi-source=meta, separated by commas, in upper or lower case: face,plate. Regions "
+     "of a segmentation mask can also be chosen by number. Not set, or all: every type except the background of a mask",
      AT(roi.types), PLAYING},
     {KIND_DOUBLE, "roi-confidence", "Least confidence",
-     "For roi-source=meta the least confidence, 0 to 1, of boxes of GstAnalyticsODMtd that count; 0: all of them",
-     AT(roi.confidence), LIVE, 0, 0, 1},
+     "Lowest confidence of the GstAnalyticsODMtd boxes to use with roi-source=meta. 0 = all boxes", AT(roi.confidence),
+     LIVE, 0, 0, 1},
     {KIND_UINT, "roi-smooth", "Smoothing of the regions",
-     "For roi-source=meta the number of frames that a region stays when its detector missed it, growing by what it "
-     "moved; 0: none",
+     "Frames for which a region stays after the detector lost it, with roi-source=meta. It grows meanwhile, at the "
+     "speed at which it moved. 0 = none",
      AT(roi.smooth), LIVE, 0, 0, ROI_SMOOTH_LIMIT},
     {KIND_ENUM, "roi-missing", "Frames without regions",
-     "What happens to a frame without regions, once roi-smooth keeps none; with roi-invert it is always filtered",
+     "What to do with a frame that has no regions, and none kept by roi-smooth. With roi-invert it is always filtered",
      AT(roi.missing), LIVE, CNV_ROI_MISSING_COPY, ENUM("RoiMissing", roi_missing_nicks)},
-    {KIND_BOOLEAN, "roi-invert", "Invert the regions", "Filter everything but the regions", AT(roi.invert), LIVE,
+    {KIND_BOOLEAN, "roi-invert", "Invert the regions", "Filter everything except the regions", AT(roi.invert), LIVE,
      FALSE},
     {KIND_DOUBLE, "roi-expand", "Expand the regions",
-     "Added to each region on each side, as a fraction of its width or height", AT(roi.expand), LIVE, 0, 0, 10},
+     "Margin added on each side of a region, as a fraction of its width or height", AT(roi.expand), LIVE, 0, 0, 10},
     {KIND_DOUBLE, "roi-feather", "Feather",
-     "Pixels outside each region over which the filtered picture fades into the other", AT(roi.feather), LIVE, 0, 0,
-     1024},
-    {KIND_ENUM, "roi-strength", "Strength in regions", "How strongly regions are filtered", AT(roi.strength), LIVE,
+     "Width in pixels of the edge around each region in which the filtered picture fades into the unfiltered one",
+     AT(roi.feather), LIVE, 0, 0, 1024},
+    {KIND_ENUM, "roi-strength", "Strength in regions", "How strongly each region is filtered", AT(roi.strength), LIVE,
      CNV_ROI_FIXED, ENUM("RoiStrength", roi_strength_nicks)},
     {KIND_DOUBLE, "roi-relative-size", "Relative size",
-     "For roi-strength=relative the radius as a fraction of a region's longer side; sigma is half of it",
+     "Radius as a fraction of a region's longer side, for roi-strength=relative. Sigma is half the radius",
      AT(roi.relative_size), LIVE, 0.2, 0.01, 1},
     {KIND_BOOLEAN, "roi-isolated", "Isolated regions",
-     "Read nothing outside a region to filter it, so that no colour bleeds in. A rectangle has the border mode at its "
-     "edge; of other shapes, masks and with roi-invert the taps that remain are scaled to the same sum",
+     "Read nothing outside a region to filter it, so that no colour bleeds in. Rectangles apply border-mode at their "
+     "edges; other shapes, masks and roi-invert skip the taps outside and scale the rest to the same sum",
      AT(roi.isolated), LIVE, FALSE},
     {KIND_INT, "roi-target-x", "Target along x",
-     "Column in pixels where the left edge of the filtered region is placed, with roi-target-y; -1 leaves it in its "
-     "place",
+     "Column in pixels at which to place the left edge of the filtered region; set roi-target-y too. -1 leaves it in "
+     "its place",
      AT(roi.target_x), LIVE, -1, -1, CNV_SIZE_MAX},
     {KIND_INT, "roi-target-y", "Target along y",
-     "Row in pixels where the upper edge of the filtered region is placed, with roi-target-x; -1 leaves it in its "
+     "Row in pixels at which to place the top edge of the filtered region; set roi-target-x too. -1 leaves it in its "
      "place",
      AT(roi.target_y), LIVE, -1, -1, CNV_SIZE_MAX},
-    {KIND_ENUM, "backend", "Backend", "What computes", AT(backend), READY, 0, ENUM("Backend", backend_nicks)},
+    {KIND_ENUM, "backend", "Backend", "Engine that runs the filter", AT(backend), READY, 0,
+     ENUM("Backend", backend_nicks)},
     {KIND_INT, "cuda-device-id", "CUDA device id",
-     "Ordinal of the GPU; -1 takes the one that the pipeline shares, else the first", AT(device), READY, -1, -1,
-     G_MAXINT},
-    {KIND_ENUM, "algorithm", "Algorithm", "How it is computed", AT(algorithm), LIVE, CNV_ALGORITHM_AUTO,
-     ENUM("Algorithm", cnv_algorithm_nicks)},
-    {KIND_UINT, "n-threads", "Threads", "Threads of the CPU engine; 0 auto: one a processor", AT(n_threads), READY, 0,
-     0, G_MAXINT16},
+     "Ordinal of the GPU. -1 = the GPU that the pipeline shares, else the first", AT(device), READY, -1, -1, G_MAXINT},
+    {KIND_ENUM, "algorithm", "Algorithm", "Algorithm; auto picks the fastest that can do the work", AT(algorithm), LIVE,
+     CNV_ALGORITHM_AUTO, ENUM("Algorithm", cnv_algorithm_nicks)},
+    {KIND_UINT, "n-threads", "Threads", "Threads of the CPU engine. 0 = one per processor", AT(n_threads), READY, 0, 0,
+     G_MAXINT16},
     {KIND_UINT, "frames-in-flight", "Frames in flight",
-     "Frames that are copied to and from the GPU at once where buffers are in system memory, each pushed as soon as it "
-     "is done; more than 1 are reported as latency; 0 auto: 3, in a live pipeline 1",
+     "Frames that are copied to and from the GPU at the same time, if buffers are in system memory. Each frame is "
+     "pushed as soon as it is done; more than 1 add latency, which is reported. 0 = 3, or 1 in a live pipeline",
      AT(frames_in_flight), READY, 0, 0, CNV_IN_FLIGHT_MAX},
-    {KIND_BOOLEAN, "disable-passthrough", "Disable passthrough",
-     "Compute also where the taps leave every frame as it is", AT(disable_passthrough), LIVE, FALSE},
+    {KIND_BOOLEAN, "disable-passthrough", "Disable passthrough", "Run the filter even if it changes nothing",
+     AT(disable_passthrough), LIVE, FALSE},
 };
 
 /* ---- values by kind ---- */
@@ -269,7 +272,7 @@ gst_cuda_convolve_settings_init(GstCudaConvolveSettings *settings)
   }
 }
 
-/* How references are taken and given back, of kinds behind KIND_DOUBLE. */
+/* Functions that copy and free the values of kinds after KIND_DOUBLE. */
 static const struct {
   GBoxedCopyFunc ref;
   GDestroyNotify unref;
@@ -375,7 +378,7 @@ gst_cuda_convolve_properties_install(GObjectClass *klass)
 
 /* ---- reading and writing a property ---- */
 
-/* Without a name, taps that came from no file stay. */
+/* An empty name does nothing, so that taps which were set directly stay. */
 static gboolean
 read_kernel_file(GstCudaConvolveSettings *settings, const char *path, GError **error)
 {
@@ -399,11 +402,11 @@ read_taps(const Property *row, const GValue *value, CnvTaps **taps, GError **err
   guint n = gst_value_array_get_size(value);
 
   if (row->max > 0 && n > row->max)
-    return cnv_refuse(error, "%s: %u taps, and at most %.0f are possible: shorten it", row->name, n, row->max);
+    return cnv_refuse(error, "%s: %u taps, and the limit is %.0f: shorten it", row->name, n, row->max);
   return gst_cuda_convolve_taps_from_value(value, row->name, row->kind == KIND_KERNEL, taps, error);
 }
 
-/* Returns TRUE if text follows the array that the text begins with: GStreamer would drop it. */
+/* Returns TRUE if text follows the first array. GStreamer would ignore it. */
 static gboolean
 has_tail(const char *text)
 {
@@ -416,14 +419,14 @@ has_tail(const char *text)
   return *text == '>' && text[1 + strspn(text + 1, " ")] != '\0';
 }
 
-/* Returns the beginning of a text, which messages repeat, to be freed. A cut inside a character would not be UTF-8. */
+/* Returns the beginning of a text for messages, to be freed. Cuts between characters, so that it stays UTF-8. */
 static char *
 beginning_of(const char *text)
 {
   return g_utf8_substring(text, 0, MIN(g_utf8_strlen(text, -1), LONGEST_WORDS));
 }
 
-/* An array that was given as text, in UTF-8. */
+/* Reads an array from text in UTF-8. */
 static gboolean
 read_text(GstCudaConvolveSettings *settings, guint id, const char *text, GError **error)
 {
@@ -433,12 +436,12 @@ read_text(GstCudaConvolveSettings *settings, guint id, const char *text, GError 
 
   g_value_init(&array, GST_TYPE_ARRAY);
   if (has_tail(text))
-    ok = cnv_refuse(error, "%s=%s is more than one array: write <> around them, <<1,2>,<3,4>>", properties[id - 1].name,
-                    beginning);
+    ok = cnv_refuse(error, "%s=%s is more than one array: write < > around them, <<1,2>,<3,4>>",
+                    properties[id - 1].name, beginning);
   else if (gst_value_deserialize(&array, text))
     ok = gst_cuda_convolve_property_read(settings, id, &array, error);
   else
-    ok = cnv_refuse(error, "%s=%s is no array: write <1,2,3>, or arrays of these, <<1,2>,<3,4>>",
+    ok = cnv_refuse(error, "%s=%s is not an array: write <1,2,3>, or an array of arrays, <<1,2>,<3,4>>",
                     properties[id - 1].name, beginning);
   g_value_unset(&array);
   return ok;

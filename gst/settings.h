@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The settable properties as one plain value. A row of the table in settings.c is all that a property needs: default,
- * range, description, comparison and copy follow from it.
+ * The settable properties as one plain value. Each property is one row of the table in settings.c, from which default,
+ * range, description, comparison and copy follow.
  */
 #pragma once
 
@@ -10,31 +10,33 @@
 
 #include "roi.h"
 
-/* Copied and cleared by the functions below, since some members are references. The order is that of the parts. */
+/* The values of all properties. Some members are references, so use the functions below to copy and clear it. The order
+ * of the members defines the parts. */
 typedef struct {
-  guint version; /* the same in two of them: neither has changed since one was copied from the other */
+  guint version; /* equal in two values: neither has changed since one was copied from the other */
 
   CnvFilter filter;
   int algorithm; /* CnvAlgorithm */
 
   GstCudaConvolveRoi roi;
 
-  char *kernel_location; /* of the file that filter.kernel was read from; NULL: it was not */
+  char *kernel_location; /* path of the file of filter.kernel; NULL: the kernel is not from a file */
   int backend;           /* see gst_cuda_convolve_backend_name */
-  int device;            /* CUDA ordinal, -1 the first or the one that the pipeline shares */
+  int device;            /* CUDA ordinal; -1: the device that the pipeline shares, else the first */
   guint n_threads;
-  guint frames_in_flight; /* 0..CNV_IN_FLIGHT_MAX, 0 auto */
+  guint frames_in_flight; /* 0..CNV_IN_FLIGHT_MAX; 0: automatic */
   gboolean disable_passthrough;
   int temporal_border;      /* CnvTemporalBorder */
-  double scene_change;      /* mean absolute difference of luma, fraction of full scale; 0: cuts are not detected */
-  gboolean drain_on_change; /* of the filter */
+  double scene_change;      /* mean absolute difference of luma, as a fraction of full scale; 0: no detection of cuts */
+  gboolean drain_on_change; /* when the filter changes */
 } GstCudaConvolveSettings;
 
-/* Parts of the settings, each with those before it: members that decide on the plan, and on a frame's work. */
+/* Parts of the settings, each up to an offset: the members that determine the plan, and those that determine the work
+ * on a frame. */
 #define GST_CUDA_CONVOLVE_SETTINGS_PLAN offsetof(GstCudaConvolveSettings, roi)
 #define GST_CUDA_CONVOLVE_SETTINGS_WORK offsetof(GstCudaConvolveSettings, kernel_location)
 
-void gst_cuda_convolve_settings_init(GstCudaConvolveSettings *settings); /* to the defaults */
+void gst_cuda_convolve_settings_init(GstCudaConvolveSettings *settings); /* sets all defaults */
 void gst_cuda_convolve_settings_copy(GstCudaConvolveSettings *to, const GstCudaConvolveSettings *from);
 void gst_cuda_convolve_settings_clear(GstCudaConvolveSettings *settings);
 gboolean gst_cuda_convolve_settings_equal(const GstCudaConvolveSettings *a, const GstCudaConvolveSettings *b,
@@ -43,20 +45,20 @@ gboolean gst_cuda_convolve_settings_equal(const GstCudaConvolveSettings *a, cons
 /* Installs all properties. Returns the first free property id. */
 guint gst_cuda_convolve_properties_install(GObjectClass *klass);
 
-/* Reads a value into settings that were initialised, or a file that it names. id: of a property that was installed.
- * Returns FALSE with the reason where the value is refused: kernels, files and rectangles have more to check than their
- * GParamSpec does. */
+/* Sets a property of initialised settings to a value, and reads the file that it names. id: of an installed property.
+ * Returns FALSE with the reason if the value is rejected: kernels, files and rectangles have stricter rules than their
+ * GParamSpec. */
 gboolean gst_cuda_convolve_property_read(GstCudaConvolveSettings *settings, guint id, const GValue *value,
                                          GError **error);
-/* Exchanges a property between two settings. */
+/* Exchanges the values of a property in two settings. */
 void gst_cuda_convolve_property_swap(GstCudaConvolveSettings *a, GstCudaConvolveSettings *b, guint id);
 void gst_cuda_convolve_property_get(const GstCudaConvolveSettings *settings, guint id, GValue *value);
 
-/* TRUE where a property has another value than its default. */
+/* Returns TRUE if a property does not have its default. */
 gboolean gst_cuda_convolve_property_is_set(const GstCudaConvolveSettings *settings, guint id);
 
-/* The same number for two properties of which the one that is set last counts. */
+/* Returns a slot key, which is equal for properties that override each other. */
 gsize gst_cuda_convolve_property_slot(guint id);
 
-/* Name of the engine that a value of the backend property stands for, NULL for auto. */
+/* Returns the name of the engine for a value of the backend property, or NULL for auto. */
 const char *gst_cuda_convolve_backend_name(int value);

@@ -7,7 +7,7 @@
 #include "roi.h"
 
 #define FAR (1 << 20)                    /* most pixels that an edge moves */
-#define MAX_TRACKS (2 * CNV_MAX_REGIONS) /* each is compared with each region */
+#define MAX_TRACKS (2 * CNV_MAX_REGIONS) /* limits the time, because each track is compared with each region */
 #define TRIES 4                          /* most searches for a track, per region of a frame */
 
 typedef struct {
@@ -18,7 +18,7 @@ typedef struct {
   gboolean is_wider;       /* the region is a rectangle, larger than what was seen */
   guint missed;            /* frames since it was last seen */
   int found;               /* index of its region in the frame; -1: none */
-  double likeness;         /* of that region */
+  double likeness;         /* likeness of that region */
 } Track;
 
 static void
@@ -173,8 +173,8 @@ begin(GArray *tracks, const CnvRegion *region)
   g_array_append_val(tracks, track);
 }
 
-/* Limits the masks of missed tracks to the samples that one frame's masks may have. Further tracks become their
- * boxes. */
+/* Limits the masks of missed tracks to the number of samples allowed for one frame. Further tracks become their boxes.
+ */
 static void
 limit_masks(GArray *tracks)
 {

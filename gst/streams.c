@@ -4,7 +4,7 @@
 #include "devicememory.h"
 #include "messages.h"
 
-/* The stream that orders all work on a buffer's memory, not referenced; NULL if it has none. */
+/* Returns the stream that orders all work on the memory of a buffer, without a reference; NULL if it has none. */
 static GstMiniObject *
 stream_of(GstBuffer *buffer, gboolean in_device)
 {
@@ -37,7 +37,7 @@ gst_cuda_convolve_streams_join(const GstCudaConvolveEngine *engine, GstBuffer *b
   gst_buffer_pool_set_config(pool, config);
 }
 
-/* NULL: the session's own. */
+/* Makes the session use a stream. NULL: its own stream. */
 static gboolean
 use_stream(GstCudaConvolveEngine *engine, GstMiniObject *stream, GError **error)
 {
@@ -61,7 +61,7 @@ gst_cuda_convolve_streams_enter(GstCudaConvolveEngine *engine, const GstCudaConv
          cnv_session_wait_for_stream(engine->session, gst_cuda_convolve_device->stream_handle(from), error);
 }
 
-/* Later users of a buffer's memory wait until the session is done with it. */
+/* Makes later users of the memory wait until the session is done with it. */
 static gboolean
 protect(GstCudaConvolveEngine *engine, GstBuffer *buffer, GstMiniObject *stream, GError **error)
 {
@@ -70,7 +70,7 @@ protect(GstCudaConvolveEngine *engine, GstBuffer *buffer, GstMiniObject *stream,
   if (stream != engine->stream &&
       !cnv_session_signal_stream(engine->session, gst_cuda_convolve_device->stream_handle(stream), error))
     return FALSE;
-  /* The memory can be shared with other threads. Where its writer has set the flag it stays as it is. */
+  /* The memory may be shared with other threads, so the flag is only written if it is not set. */
   if (!GST_MEMORY_FLAG_IS_SET(memory, gst_cuda_convolve_device->unsynced))
     g_atomic_int_or(&GST_MINI_OBJECT_FLAGS(memory), gst_cuda_convolve_device->unsynced);
   return TRUE;
@@ -97,11 +97,11 @@ gst_cuda_convolve_streams_leave(GstCudaConvolveEngine *engine, const GstCudaConv
 {
   GstMiniObject *from = stream_in(map), *to = stream_out(map);
   GstBuffer *in = map->in_frame.buffer, *out = map->out_frame.buffer;
-  /* The host waits for the first frame: another engine can still take over from one that fails. */
+  /* The host waits for the first frame, so that another engine can still filter it again. */
   gboolean in_order = started && (!in || from) && (!out || to) && gst_cuda_convolve_engine_is_proven(engine);
 
   if (in_order && (!from || protect(engine, in, from, error)) && (!to || protect(engine, out, to, error)))
     return TRUE;
-  /* Also after a failure something can be in flight in the frames' memory. */
+  /* Waits even after a failure, because work may be in flight in the memory of the frames. */
   return cnv_session_wait(engine->session, started && !in_order ? error : NULL) && started && !in_order;
 }

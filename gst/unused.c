@@ -11,8 +11,8 @@
 #define CELLS (FILTER(MOSAIC) | FILTER(FILL))
 #define DERIVATIVES (FILTER(SOBEL) | FILTER(SCHARR) | FILTER(PREWITT))
 
-#define MAX_NAMED 8  /* rectangles or polygons that a message names, */
-#define MAX_POINTS 3 /* and points of a polygon */
+#define MAX_NAMED 8  /* most rectangles and polygons that a message names, */
+#define MAX_POINTS 3 /* and most points that it shows of a polygon */
 
 /* ---- conditions of rows ---- */
 
@@ -52,7 +52,7 @@ takes_radius_of_sigma(const CnvFilter *filter)
   return takes && cnv_filters[filter->type].max_radius > CNV_APERTURE_MAX;
 }
 
-/* Less than one sigma is left on a side. */
+/* Returns TRUE if less than one sigma is left on a side. */
 static gboolean
 cuts_sigma(const CnvFilter *filter)
 {
@@ -86,7 +86,7 @@ is_in_frame(const double rect[4], const GstCudaConvolveRoi *roi, const CnvImage 
          rect[0] - beside_x < image->width && rect[1] - beside_y < image->height;
 }
 
-/* A polygon that cannot be drawn is the rectangle around it. */
+/* A polygon that cannot be drawn counts as the rectangle around it. */
 static gboolean
 polygon_is_in_frame(const GstCudaConvolveRoi *roi, guint i, const CnvImage *image)
 {
@@ -157,12 +157,12 @@ find_conditions(const GstCudaConvolveSettings *settings, const CnvImage *image, 
 #define NO_EFFECT "has no effect: "
 
 static const struct {
-  const char *properties; /* each is warned of by itself, in this order */
-  const char *beside;     /* property, or "format", whose value the message tells; NULL: their own */
-  guint used;             /* bits: values of that property with which they are in use */
-  guint condition;        /* on which they are unused with the other values */
+  const char *properties; /* names of properties; each gets a message of its own */
+  const char *beside; /* property whose value the message shows, or "format"; NULL: the value of the property itself */
+  guint used;         /* bits of the values of `beside` with which the properties have an effect */
+  guint condition;    /* with all other values: the condition under which they have no effect */
   const char *text;
-  gboolean exposes; /* something stays in clear that was to be hidden, or is hidden less than asked */
+  gboolean exposes; /* something stays visible that should be hidden, or is hidden less than requested */
 } rows[] = {
     {"kernel-location kernel kernel-x kernel-y anchor-x anchor-y", "filter", FILTER(CUSTOM), ALWAYS,
      NO_EFFECT "set filter=custom"},
@@ -176,37 +176,36 @@ static const struct {
     {"radius radius-x radius-y", "filter", 0, NO_RADIUS,
      NO_EFFECT "choose a filter that has a radius, gaussian for example"},
     {"radius-x radius-y sigma-x sigma-y", "filter", ~FILTER(MOTION), ALWAYS,
-     NO_EFFECT "set radius, which is along the line"},
+     NO_EFFECT "set radius, which applies along the line"},
     {"sigma sigma-x sigma-y", "filter", GAUSSIANS, FIXED_RADIUS,
-     NO_EFFECT
-     "choose gaussian, unsharp or log; box, disk, motion and mosaic take a radius from sigma where radius is -1"},
-    {"truncate", NULL, 0, FIXED_RADII, NO_EFFECT "it makes a radius of sigma; set sigma, and radius to -1"},
+     NO_EFFECT "choose gaussian, unsharp or log; box, disk, motion and mosaic use sigma only if radius is -1"},
+    {"truncate", NULL, 0, FIXED_RADII, NO_EFFECT "it computes the radius from sigma; set sigma, and radius=-1"},
     {"bias", NULL, 0, SATURATION,
-     "saturates: whatever the picture, samples come out as 0 or at full scale; it is a fraction of full scale, 0.5 for "
-     "mid-grey"},
+     "saturates: samples become 0 or full scale, whatever the picture shows; bias is a fraction of full scale, "
+     "0.5 for mid-grey"},
     {"fill-color", "filter", FILTER(FILL), ALWAYS, NO_EFFECT "set filter=fill"},
     {"absolute scale bias chroma-mode chroma-radius chroma-sigma temporal-radius kernel-t", "filter", ~FILTER(FILL),
-     ALWAYS, NO_EFFECT "all that is filtered takes the fill-color; choose another filter, or leave it at its default"},
+     ALWAYS, NO_EFFECT "every filtered sample gets the fill-color; choose another filter, or reset it to its default"},
     {"border-mode border-color", "filter", ~CELLS, ALWAYS,
-     NO_EFFECT "nothing is read outside the frame or a region; leave it at its default"},
+     NO_EFFECT "the filter reads nothing outside the frame or a region; reset it to its default"},
     {"roi-isolated", "filter", ~FILTER(FILL), ALWAYS,
-     NO_EFFECT "nothing is read outside a region anyway; leave it at its default"},
+     NO_EFFECT "the filter reads nothing outside a region anyway; reset it to its default"},
     {"roi-isolated", "filter", ~FILTER(MOSAIC), ONLY_RECTANGLES,
-     NO_EFFECT "nothing is read outside a rectangle anyway; leave it at its default"},
+     NO_EFFECT "the filter reads nothing outside a rectangle anyway; reset it to its default"},
     {"border-color", "border-mode", IN(CNV_BORDER_CONSTANT), ALWAYS, NO_EFFECT "set border-mode=constant"},
     {"planes", "format", 0, OTHER_PLANES,
-     "names none that the frames have: nothing is filtered, and the whole picture stays in clear; choose luma and "
+     "names none of the frames' planes: nothing is filtered, and the whole picture stays visible; choose luma and "
      "chroma for YUV, luma for grey, red, green and blue for RGB, or color",
      TRUE},
     {"planes", "format", 0, MISSING_PLANES,
-     "names planes that the frames do not have, and these names have no effect: choose luma and chroma for YUV, luma "
-     "for grey, red, green and blue for RGB, or color"},
+     "names some planes that the frames do not have, without effect: choose luma and chroma for YUV, luma for grey, "
+     "red, green and blue for RGB, or color"},
     {"chroma-mode chroma-radius chroma-sigma", "format", 0, NO_CHROMA,
-     NO_EFFECT "the frames have no chroma; convert them to YUV, or leave it at its default"},
+     NO_EFFECT "the frames have no chroma; convert them to YUV, or reset it to its default"},
     {"alpha-mode", "format", 0, NO_ALPHA,
-     NO_EFFECT "the frames have no alpha; convert them to a format with it, or set alpha-mode=copy"},
+     NO_EFFECT "the frames have no alpha; convert them to a format with alpha, or set alpha-mode=copy"},
     {"temporal-radius temporal-sigma", NULL, 0, KERNEL_T,
-     NO_EFFECT "kernel-t has the weights of frames; set kernel-t=\"<>\", or this to 0"},
+     NO_EFFECT "kernel-t sets the weights of frames; set kernel-t=\"<>\", or reset it to 0"},
     {"temporal-sigma", "temporal-radius", ~IN(0), ALWAYS, NO_EFFECT "set temporal-radius"},
     {"temporal-mode temporal-border scene-change-threshold drain-on-changes", "temporal-radius", 0, ONE_FRAME,
      NO_EFFECT "set temporal-radius or kernel-t"},
@@ -214,50 +213,49 @@ static const struct {
      NO_EFFECT "the whole frame is filtered; set roi-source=property to filter only the rectangles, polygons and the "
                "mask"},
     {"roi", "roi-source", ~IN(CNV_ROI_META), ALWAYS,
-     NO_EFFECT "the metas of a frame are its regions, and the rectangles stay in clear where no meta covers them (with "
+     NO_EFFECT "regions come only from metas, and rectangles that no meta covers stay visible (with "
                "roi-invert=true they are filtered); set roi-source=property",
      TRUE},
     {"roi-polygons", "roi-source", ~IN(CNV_ROI_META), ALWAYS,
-     NO_EFFECT "the metas of a frame are its regions, and the polygons stay in clear where no meta covers them (with "
+     NO_EFFECT "regions come only from metas, and polygons that no meta covers stay visible (with "
                "roi-invert=true they are filtered); set roi-source=property",
      TRUE},
     {"roi-units", "roi-source", ~IN(CNV_ROI_META), ALWAYS,
-     NO_EFFECT "metas are in pixels of the frame; set roi-source=property, or roi-units=pixels"},
+     NO_EFFECT "metas are in pixels; set roi-source=property, or roi-units=pixels"},
     {"roi-mask-location", "roi-source", ~IN(CNV_ROI_META), ALWAYS,
-     NO_EFFECT "the metas of a frame are its regions, and the mask's stays in clear where no meta covers it (with "
+     NO_EFFECT "regions come only from metas, and what the mask covers stays visible unless a meta covers it (with "
                "roi-invert=true it is filtered); set roi-source=property",
      TRUE},
     {"roi-units roi-shape", "roi-source", ~IN(CNV_ROI_PROPERTY), MASK_ALONE,
-     NO_EFFECT "the mask is the only region; set roi to rectangles too, or leave this at its default"},
+     NO_EFFECT "the mask is the only region; set roi to rectangles too, or reset it to its default"},
     {"roi-shape", "roi-source", ~IN(CNV_ROI_PROPERTY), POLYGONS_ONLY,
-     NO_EFFECT "polygons have a shape of their own; set roi to rectangles too, or leave this at its default"},
+     NO_EFFECT "polygons keep their shape; set roi to rectangles too, or reset it to its default"},
     {"roi-types roi-confidence roi-smooth", "roi-source", ~IN(CNV_ROI_NONE), ALWAYS,
      NO_EFFECT "the whole frame is filtered; set roi-source=meta"},
     {"roi-types", "roi-source", ~IN(CNV_ROI_PROPERTY), ALWAYS,
-     NO_EFFECT "the regions of the properties count, whatever metas a frame has; set roi-source=meta"},
+     NO_EFFECT "regions come only from properties, not from metas; set roi-source=meta"},
     {"roi-confidence roi-smooth", "roi-source", ~IN(CNV_ROI_PROPERTY), ALWAYS,
-     NO_EFFECT "the regions of the properties are there in every frame, without a confidence; set roi-source=meta"},
+     NO_EFFECT "regions from properties are in every frame and have no confidence; set roi-source=meta"},
     {"roi-confidence", NULL, 0, NO_ANALYTICS,
-     NO_EFFECT "this build reads no boxes of GstAnalyticsODMtd, and others have no confidence: build it with "
+     NO_EFFECT "this build cannot read GstAnalyticsODMtd boxes, and others have no confidence: build the plugin with "
                "gstreamer-analytics-1.0 of GStreamer 1.24 or newer"},
     {"roi-missing roi-shape roi-invert roi-expand roi-feather roi-strength roi-relative-size roi-isolated roi-target-x "
      "roi-target-y",
      "roi-source", ~IN(CNV_ROI_NONE), ALWAYS, NO_EFFECT "the whole frame is filtered; set roi-source=property or meta"},
     {"roi-source", NULL, 0, ALL_CLEAR,
-     "finds no rectangle or polygon in the frame: nothing is filtered, and the whole frame stays in clear; set "
+     "finds no rectangle or polygon in the frame: nothing is filtered, and the whole frame stays visible; set "
      "roi=\"<<x,y,width,height>>\" in pixels of the frame",
      TRUE},
     {"roi-source", NULL, 0, ALL_OUTSIDE,
      "finds no rectangle or polygon in the frame: with roi-invert=true or roi-missing=filter the whole frame is "
-     "filtered; set "
-     "roi=\"<<x,y,width,height>>\" in pixels of the frame"},
+     "filtered; set roi=\"<<x,y,width,height>>\" in pixels of the frame"},
     {"roi-relative-size", "roi-strength", IN(CNV_ROI_RELATIVE), ALWAYS, NO_EFFECT "set roi-strength=relative"},
     {"radius radius-x radius-y sigma sigma-x sigma-y truncate chroma-radius chroma-sigma", "roi-strength",
      IN(CNV_ROI_FIXED), REGIONS,
      NO_EFFECT "radius and sigma follow each region's size; set roi-relative-size, or roi-strength=fixed"},
     {"sigma sigma-x sigma-y", NULL, 0, CUT_SIGMA,
      "is cut off by the radius: less than one sigma is left on each side, which weakens the filter; set radius, "
-     "radius-x and radius-y to -1, which keeps truncate times sigma",
+     "radius-x and radius-y to -1, so that the radius is truncate times sigma",
      TRUE},
     {"cuda-device-id frames-in-flight", "backend", ~IN(CNV_BACKEND_CPU), ALWAYS, NO_EFFECT "set backend=auto or cuda"},
     {"n-threads", "backend", ~IN(CNV_BACKEND_CUDA), ALWAYS, NO_EFFECT "set backend=auto or cpu"},
@@ -275,7 +273,7 @@ value_of(const GstCudaConvolveSettings *settings, GParamSpec *spec)
   return value;
 }
 
-/* The value as it is written in a pipeline. */
+/* Returns the value of a property as it is written in a pipeline description. */
 static char *
 describe(const GstCudaConvolveSettings *settings, GParamSpec *spec)
 {
@@ -287,7 +285,7 @@ describe(const GstCudaConvolveSettings *settings, GParamSpec *spec)
   return text;
 }
 
-/* An enum, or a small number. */
+/* Returns the bit of the value of an enum, or of a small number. */
 static guint
 bit_of(const GstCudaConvolveSettings *settings, GParamSpec *spec)
 {
@@ -307,7 +305,7 @@ report(GstElement *element, GstMessageType type, const char *name, const char *b
                          "checking the settings");
 }
 
-/* Returns TRUE once per property, and once more if it then leaves something in clear. */
+/* Returns TRUE once per property, and a second time if it then leaves something visible. */
 static gboolean
 is_new(GHashTable *told, GParamSpec *spec, gboolean exposes)
 {
@@ -407,8 +405,7 @@ gst_cuda_convolve_name_outside(const GstCudaConvolveRoi *roi, const CnvImage *im
     return NULL;
   if (rects + polygons > named)
     g_string_append_printf(names, " and %u more", rects + polygons - named);
-  return g_strdup_printf("%s: outside the frame of %dx%d, or empty, and so without effect:%s; correct them, or leave "
-                         "them out",
+  return g_strdup_printf("%s: outside the frame of %dx%d, or empty, so without effect:%s; correct or remove them",
                          polygons == 0 ? "roi"
                          : rects == 0  ? "roi-polygons"
                                        : "roi, roi-polygons",

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Settings that are without effect beside others, or on the frames that come.
+ * Finds settings that have no effect, because of other settings or of the frames.
  */
 #pragma once
 
 #include "settings.h"
 
-/* Posts a message, with the remedy, for each property that is set and without effect: a warning at the start, and also
- * later if something stays in clear that was to be hidden, else an info. image, plan: those that the settings are in
- * force with. told: the set of messages that were posted; added to. */
+/* Posts a message with the fix for each property that is set and has no effect. It is a WARNING at the start, and also
+ * later if something stays visible that should be hidden; else an INFO. image, plan: those in force with the settings.
+ * told: set of the posted messages, which is extended. */
 void gst_cuda_convolve_report_unused(GstElement *element, const GstCudaConvolveSettings *settings,
                                      const CnvImage *image, const CnvPlan *plan, gboolean is_start, GHashTable *told);
 
@@ -16,8 +16,9 @@ void gst_cuda_convolve_report_unused(GstElement *element, const GstCudaConvolveS
  * gst_cuda_convolve_report_unused reports it. */
 gboolean gst_cuda_convolve_all_outside(const GstCudaConvolveRoi *roi, const CnvImage *image);
 
-/* Lets gst_cuda_convolve_report_unused repeat its warning that the whole frame stays in clear, for other regions. */
+/* Allows gst_cuda_convolve_report_unused to repeat, for other regions, its warning that the whole frame stays visible.
+ */
 void gst_cuda_convolve_repeat_clear(GstElement *element, GHashTable *told);
 
-/* Returns a warning that names the rectangles and polygons which do not show in the frame, or NULL if all do. */
+/* Returns a warning that names the rectangles and polygons that are not visible in the frame, or NULL if all are. */
 char *gst_cuda_convolve_name_outside(const GstCudaConvolveRoi *roi, const CnvImage *image);

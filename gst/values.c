@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Arrays of arrays of numbers, in any of GStreamer's number types, to taps, rectangles or polygons and back.
+ * Converts arrays of arrays of numbers, of any number type of GStreamer, to taps, rectangles or polygons, and back.
  */
 #include <math.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define LONGEST (2 * CNV_RADIUS_MAX + 1) /* taps along an axis */
 #define LONGEST_WORDS 60                 /* characters of a value that a message repeats */
-#define FARTHEST (32 * CNV_SIZE_MAX)     /* of rectangles, from the frame's corner */
+#define FARTHEST (32 * CNV_SIZE_MAX)     /* largest distance of a rectangle from the corner of the frame */
 
 static guint
 size_of(const GValue *array)
@@ -30,7 +30,7 @@ holds_arrays(const GValue *array)
   return size_of(array) > 0 && GST_VALUE_HOLDS_ARRAY(entry(array, 0));
 }
 
-/* FALSE for booleans and strings of digits too, which GValue would convert. */
+/* Returns FALSE also for booleans and strings of digits, which GValue would convert. */
 static gboolean
 is_number(const GValue *value)
 {
@@ -43,7 +43,7 @@ is_number(const GValue *value)
   return is;
 }
 
-/* NAN for all that is no number. */
+/* Returns NAN if the value is not a number. */
 static double
 number_of(const GValue *value)
 {
@@ -56,8 +56,8 @@ number_of(const GValue *value)
   return g_value_get_double(&number);
 }
 
-/* The text of a value, cut since strings can have megabytes. Of types that GStreamer cannot write in every case, the
- * name of the type. */
+/* Returns the text of a value, shortened because strings can have megabytes. For types that GStreamer cannot always
+ * write, returns the name of the type. */
 static char *
 describe(const GValue *value)
 {
@@ -87,17 +87,18 @@ gst_cuda_convolve_text_from_value(const GValue *array)
   return text->len > 1 ? g_strdup(text->str) : NULL;
 }
 
-/* what: the property and, of several, the frame, as messages begin. */
+/* what: beginning of the message: the property and, if there are several, the frame. */
 static gboolean
 refuse_tap(const char *what, const GValue *value, guint y, guint x, GError **error)
 {
   g_autofree char *text = NULL;
 
   if (GST_VALUE_HOLDS_ARRAY(value))
-    return cnv_refuse(error,
-                      "%s: row %u, tap %u is an array: numbers make a row, rows a 2D kernel and 2D kernels one over "
-                      "time, with every number as deep as the first",
-                      what, y + 1, x + 1);
+    return cnv_refuse(
+        error,
+        "%s: row %u, tap %u is an array: a row is numbers, a 2D kernel is rows, a 3D kernel is 2D kernels, "
+        "and all numbers are in as many arrays as the first",
+        what, y + 1, x + 1);
   text = describe(value);
   return cnv_refuse(error,
                     "%s: row %u, tap %u is %s, not a finite number: write integers, decimals or fractions like 1/16",
@@ -113,14 +114,14 @@ read_row(const char *what, const GValue *row, guint y, double *taps, GError **er
       return refuse_tap(what, entry(row, x), y, x, error);
     if (fabs(taps[x]) > CNV_TAPS_MAX)
       return cnv_refuse(error,
-                        "%s: row %u, tap %u is %g, and taps reach to %g either way: multiply all by one number, which "
-                        "normalize takes out again",
+                        "%s: row %u, tap %u is %g, and taps reach to %g either way: scale all taps down by one "
+                        "factor, which normalize undoes",
                         what, y + 1, x + 1, taps[x], CNV_TAPS_MAX);
   }
   return TRUE;
 }
 
-/* Rows as long as the first, or one alone. */
+/* Reads a frame: rows as long as the first, or a single row. */
 static gboolean
 read_frame(const char *what, const GValue *frame, gboolean is_2d, guint width, double *taps, GError **error)
 {
@@ -128,18 +129,18 @@ read_frame(const char *what, const GValue *frame, gboolean is_2d, guint width, d
     const GValue *row = is_2d ? entry(frame, y) : frame;
 
     if (!GST_VALUE_HOLDS_ARRAY(row))
-      return cnv_refuse(error, "%s: entry %u is not a row as the first entry is: put all taps in rows, <<1,2>,<3,4>>",
-                        what, y + 1);
+      return cnv_refuse(error, "%s: entry %u is not a row, unlike the first: put all taps in rows, <<1,2>,<3,4>>", what,
+                        y + 1);
     if (size_of(row) != width)
-      return cnv_refuse(error, "%s: row %u has %u taps and row 1 has %u: give every row as many (0 fills it up)", what,
-                        y + 1, size_of(row), width);
+      return cnv_refuse(error, "%s: row %u has %u taps and row 1 has %u: give all rows the same length (pad with 0)",
+                        what, y + 1, size_of(row), width);
     if (!read_row(what, row, y, taps + y * width, error))
       return FALSE;
   }
   return TRUE;
 }
 
-/* Frame t of several: rows, and as large as the first. */
+/* Reads frame t of several, which must have the size of the first. */
 static gboolean
 read_nth_frame(const char *what, const GValue *frame, guint t, CnvTaps *taps, GError **error)
 {
@@ -147,32 +148,31 @@ read_nth_frame(const char *what, const GValue *frame, guint t, CnvTaps *taps, GE
   guint width, height;
 
   if (!GST_VALUE_HOLDS_ARRAY(frame) || !holds_arrays(frame))
-    return cnv_refuse(error, "%s is not rows as the first is: write each as <<1,2>,<3,4>>", which);
+    return cnv_refuse(error, "%s is not a list of rows, unlike the first: write each frame as <<1,2>,<3,4>>", which);
   height = size_of(frame);
   width = size_of(entry(frame, 0));
   if (height != (guint)taps->height || width != (guint)taps->width)
-    return cnv_refuse(error, "%s has %ux%u taps and frame 1 has %dx%d: give every frame as many (0 fills it up)", which,
-                      width, height, taps->width, taps->height);
+    return cnv_refuse(error, "%s has %ux%u taps and frame 1 has %dx%d: give all frames the same size (pad with 0)",
+                      which, width, height, taps->width, taps->height);
   return read_frame(which, frame, TRUE, width, taps->value + (gsize)t * height * width, error);
 }
 
-/* frame: "frame 1: " of several, as the message goes on. */
+/* frame: next part of the message; "frame 1: " if there are several. */
 static gboolean
 check_size(const char *what, const char *frame, guint width, guint height, guint depth, GError **error)
 {
   if (depth > CNV_MAX_TEMPORAL_TAPS)
-    return cnv_refuse(error, "%s: %u frames, and at most %d are possible: shorten it", what, depth,
-                      CNV_MAX_TEMPORAL_TAPS);
+    return cnv_refuse(error, "%s: %u frames, and the limit is %d: shorten it", what, depth, CNV_MAX_TEMPORAL_TAPS);
   if (width == 0)
     return cnv_refuse(error, "%s: %srow 1 is empty, and a row has 1 to %d taps: fill it, or write <> for no kernel",
                       what, frame, LONGEST);
   if (width > LONGEST || height > LONGEST)
-    return cnv_refuse(error, "%s: %s%ux%u taps, and at most %dx%d are possible: shorten it", what, frame, width, height,
+    return cnv_refuse(error, "%s: %s%ux%u taps, and the limit is %dx%d: shorten it", what, frame, width, height,
                       LONGEST, LONGEST);
   return TRUE;
 }
 
-/* An array that is not empty: a row, rows or frames of rows. NULL with the reason. */
+/* Reads an array that is not empty: a row, rows, or frames of rows. Returns NULL with the reason if it is not valid. */
 static CnvTaps *
 read_taps(const char *what, const GValue *array, GError **error)
 {
@@ -199,7 +199,7 @@ gst_cuda_convolve_taps_from_value(const GValue *array, const char *what, gboolea
   CnvTaps *made = NULL;
 
   if (holds_arrays(array) && !rows)
-    return cnv_refuse(error, "%s: an array of arrays, and it takes one row of numbers: write <1,2,1>, or use kernel",
+    return cnv_refuse(error, "%s: an array of arrays instead of one row of numbers: write <1,2,1>, or use kernel",
                       what);
   if (size_of(array) > 0 && !(made = read_taps(what, array, error)))
     return FALSE;
@@ -208,7 +208,8 @@ gst_cuda_convolve_taps_from_value(const GValue *array, const char *what, gboolea
   return TRUE;
 }
 
-/* Appends n[0] numbers of a type, or n[0] arrays of n[1] entries each and so on. Returns the number behind the last. */
+/* Appends n[0] numbers of a type, or n[0] arrays of n[1] entries each, and so on. Returns the position after the last
+ * number. */
 static const double *
 append(GValue *array, GType type, const int *n, int levels, const double *number)
 {
@@ -240,7 +241,7 @@ gst_cuda_convolve_taps_to_value(const CnvTaps *taps, GValue *array)
 
 /* ---- rectangles ---- */
 
-/* Which units they are in is another property, that can be set later: fractions of the frame reach from -1 to 1. */
+/* The units are another property, which can be set later. So fractions of the frame, -1 to 1, are accepted. */
 static gboolean
 read_rect(const char *what, const GValue *value, guint i, GArray *rects, GError **error)
 {
@@ -248,7 +249,7 @@ read_rect(const char *what, const GValue *value, guint i, GArray *rects, GError 
 
   if (!GST_VALUE_HOLDS_ARRAY(value) || size_of(value) != G_N_ELEMENTS(names))
     return cnv_refuse(error,
-                      "%s: rectangle %u is not four numbers: write <x,y,width,height> for each rectangle, in a list: "
+                      "%s: rectangle %u is not four numbers: write a list with <x,y,width,height> for each rectangle, "
                       "<<x,y,width,height>>",
                       what, i + 1);
   for (guint f = 0; f < G_N_ELEMENTS(names); f++) {
@@ -268,7 +269,7 @@ read_rect(const char *what, const GValue *value, guint i, GArray *rects, GError 
   return TRUE;
 }
 
-/* The first values of an array with commas between them. */
+/* Returns the first values of an array, separated by commas. */
 static char *
 describe_first(const GValue *array, guint n)
 {
@@ -282,7 +283,8 @@ describe_first(const GValue *array, guint n)
   return g_string_free(g_steal_pointer(&text), FALSE);
 }
 
-/* Refuses a rectangle outside a list. It may be the first of several: GStreamer drops what follows an array. */
+/* Rejects a rectangle outside a list. It may be the first of several: GStreamer drops everything after the first array.
+ */
 static gboolean
 refuse_flat(const char *what, const GValue *array, GError **error)
 {
@@ -304,7 +306,7 @@ gst_cuda_convolve_rects_from_value(const GValue *array, const char *what, GArray
   if (n == 4 && !holds_arrays(array))
     return refuse_flat(what, array, error);
   if (n > CNV_MAX_REGIONS)
-    return cnv_refuse(error, "%s: %u rectangles, and at most %d are possible: merge some", what, n, CNV_MAX_REGIONS);
+    return cnv_refuse(error, "%s: %u rectangles, and the limit is %d: merge some", what, n, CNV_MAX_REGIONS);
   for (guint i = 0; i < n; i++)
     if (!read_rect(what, entry(array, i), i, made, error))
       return FALSE;
@@ -333,7 +335,8 @@ gst_cuda_convolve_rects_to_value(const GArray *rects, GValue *array)
 
 /* ---- polygons ---- */
 
-/* The array that comes first may be the first of several: GStreamer drops what follows it. */
+/* Checks the number of coordinates. The first array may be the first of several: GStreamer drops everything after it.
+ */
 static gboolean
 check_polygon_size(const char *what, const GValue *array, guint i, GError **error)
 {
@@ -350,7 +353,7 @@ check_polygon_size(const char *what, const GValue *array, guint i, GError **erro
   }
   n = size_of(value);
   if (n < 6)
-    return cnv_refuse(error, "%s: polygon %u has %u numbers, and needs 6 or more: write x and y of 3 points or more",
+    return cnv_refuse(error, "%s: polygon %u has %u numbers instead of 6 or more: write x and y of at least 3 points",
                       what, i + 1, n);
   if (n % 2 == 1)
     return cnv_refuse(error, "%s: polygon %u has %u numbers, and the last x has no y: write x and y of each point",
@@ -370,7 +373,7 @@ check_polygon_sizes(const char *what, const GValue *array, GError **error)
   }
   if (n > GST_CUDA_CONVOLVE_POLYGON_POINTS)
     return cnv_refuse(error,
-                      "%s: %" G_GUINT64_FORMAT " points in all, and at most %d are possible: leave some out, or set "
+                      "%s: %" G_GUINT64_FORMAT " points in all, and the limit is %d: remove some, or use "
                       "roi-mask-location",
                       what, n, GST_CUDA_CONVOLVE_POLYGON_POINTS);
   return TRUE;
@@ -417,7 +420,7 @@ gst_cuda_convolve_polygons_from_value(const GValue *array, const char *what, GPt
 void
 gst_cuda_convolve_polygons_to_value(const GPtrArray *polygons, GValue *array)
 {
-  gboolean whole = TRUE; /* arrays in an array have one type */
+  gboolean whole = TRUE; /* all arrays in an array need one type */
 
   for (guint i = 0; polygons && i < polygons->len; i++)
     whole = whole && are_whole(g_ptr_array_index(polygons, i));

@@ -1,10 +1,10 @@
-/* You should see frames/s, that nothing of people has changed, how often they were found, and what is left of the
- * detail around them.
+/* You should see frames/s, that people are unchanged, how often they were found, and how much of the detail around them
+ * is left.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * How a segmenter tells cudaconvolve what to leave sharp. Of each frame that comes to it, a small copy goes through
- * GStreamer's facedetect and grabcut, and what grabcut takes for people is attached to the frame as a mask:
+ * Shows how a segmenter selects what cudaconvolve leaves sharp. A small copy of each frame goes through GStreamer's
+ * facedetect and grabcut, and the people that grabcut finds are attached to the frame as a mask:
  *
  *   background OPTIONS -- cudaconvolve roi-source=meta roi-invert=true ...       with the options of media.h
  */
@@ -16,22 +16,22 @@
 #include "report.h"
 #include "segmenter.h"
 
-#define FRAMES_KEPT 10 /* in which a mask is used again where no face is found */
+#define FRAMES_KEPT 10 /* for which a mask is used again if no face is found */
 
 typedef struct {
   Segmenter *segmenter;
   Report *report;
   GstElement *filter;
-  double feather; /* of the filter */
+  double feather; /* roi-feather of the filter */
   GstVideoInfo info;
   Found found;
-  int kept; /* frames with the mask of one before */
+  int kept; /* frames with the mask of an earlier frame */
   int age;  /* frames since a person was found */
 } Background;
 
 /* ---- the mask of a frame */
 
-/* A region of interest that is the whole frame, and in it a mask: 255 is a region's sample, 0 is not. */
+/* Attaches a region of interest with a mask over the whole frame: 255 is a person, 0 is background. */
 static void
 attach_mask(GstBuffer *frame, const GstVideoInfo *info, const Segmenter *people)
 {
@@ -44,7 +44,7 @@ attach_mask(GstBuffer *frame, const GstVideoInfo *info, const Segmenter *people)
   gst_video_region_of_interest_meta_add_param(region, gst_structure_new("mask", "buffer", GST_TYPE_BUFFER, mask, NULL));
 }
 
-/* One for frames of one kind. */
+/* Makes a segmenter for the caps of the pad. */
 static gboolean
 choose_segmenter(Background *background, GstPad *pad)
 {
@@ -60,7 +60,7 @@ choose_segmenter(Background *background, GstPad *pad)
   background->segmenter = segmenter_new(caps);
   if (!background->segmenter)
     GST_ELEMENT_ERROR(background->filter, CORE, MISSING_PLUGIN,
-                      ("there is no facedetect, or no grabcut: the package gstreamer1.0-opencv has both"), (NULL));
+                      ("facedetect or grabcut is missing: install gstreamer1.0-opencv, which has both"), (NULL));
   return background->segmenter != NULL;
 }
 
@@ -88,7 +88,7 @@ mask_frame(GstPad *pad, GstPadProbeInfo *probe, gpointer user_data)
 
 /* ---- the count */
 
-/* A cell of the mask among cells that are all the same: nothing of a soft edge. */
+/* Returns TRUE if all cells around a cell of the mask are equal, so that it is not part of a soft edge. */
 static gboolean
 is_uniform(const Segmenter *segmenter, int x, int y, int reach)
 {
@@ -153,11 +153,11 @@ main(int argc, char **argv)
   status = media_main(argc, argv, FALSE, NULL, prepare, &background);
   if (status == 0) {
     if (play_is_verbose())
-      g_print("%d frames without a person have the mask of a frame before; %d are blurred as a whole\n",
+      g_print("%d frames without a person have the mask of an earlier frame; %d are blurred completely\n",
               background.kept, background.found.frames - background.found.with - background.kept);
     report_print(background.report, "the background");
     found_print(&background.found, "person", "people", report_left(background.report), "the background",
-                "every frame was blurred as a whole");
+                "every frame was blurred completely");
   }
   g_clear_pointer(&background.segmenter, segmenter_free);
   g_clear_pointer(&background.report, report_free);

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# You should see people sharp before a blurred background; then in how many frames, and what is left of the background.
+# You should see people sharp in front of a blurred background. Then you see in how many frames people were found, and how
+# much of the background's detail is left.
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Usage: pipelines/background.sh [--verbose] [-DOPTION=VALUE]... [FILE|URI]...
-# Without one, of a portrait that Debian ships, over which the view moves for 150 frames.
-# RADIUS=48 FILTER=gaussian FEATHER=4 (roi-feather) BACKEND=auto ALGORITHM=auto: the properties of those names. The file
-# is background.mp4. People are told from the rest by GStreamer's facedetect and grabcut, some ten frames a second: they
-# have to look into the camera, and be seen down to the lower edge. Without a face in sight all is blurred.
+# Without a FILE it moves the view over a portrait that Debian ships, for 150 frames. The file is background.mp4.
+# GStreamer's facedetect and grabcut find people, at about ten frames/s. People must look into the camera and reach down to
+# the lower edge of the picture. Frames without a face are blurred completely.
+# RADIUS=48 FILTER=gaussian FEATHER=4 BACKEND=auto ALGORITHM=auto: radius, filter, roi-feather, backend and algorithm.
 set -euo pipefail
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 

@@ -4,7 +4,7 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
-/* The names of all values; *normal is set to that of the default. */
+/* Returns the nicks of all values. Sets *normal to the nick of the default. */
 static char *
 list_nicks(GType type, const GValue *value, char **normal)
 {
@@ -28,7 +28,7 @@ list_nicks(GType type, const GValue *value, char **normal)
   return g_string_free(text, FALSE);
 }
 
-/* For people: -1 and not (GstSomeEnum)-1. */
+/* Returns a number without its type: -1, and not (GstSomeEnum)-1. */
 static char *
 number_to_string(const GValue *value)
 {
@@ -38,7 +38,7 @@ number_to_string(const GValue *value)
   return g_value_transform(value, &number) ? g_strdup_printf("%.10g", g_value_get_double(&number)) : NULL;
 }
 
-/* "-1 to 512", or NULL for a type that has no range. */
+/* Returns the range of a property, such as "-1 to 512", or NULL if its type has none. */
 static char *
 range_of(const GParamSpec *pspec)
 {
@@ -51,11 +51,11 @@ range_of(const GParamSpec *pspec)
   return NULL;
 }
 
-/* What a property takes, with its default, for people. */
+/* Returns the values that a property allows, and its default, for a message. */
 static char *
 describe(GParamSpec *pspec)
 {
-  GString *text = g_string_new("takes");
+  GString *text = g_string_new("must be");
   const GValue *value = g_param_spec_get_default_value(pspec);
   g_autofree char *range = range_of(pspec), *nicks = NULL, *normal = NULL;
 
@@ -67,12 +67,13 @@ describe(GParamSpec *pspec)
     normal = gst_value_serialize(value);
   } else if (G_IS_PARAM_SPEC_ENUM(pspec) || G_IS_PARAM_SPEC_FLAGS(pspec)) {
     nicks = list_nicks(pspec->value_type, value, &normal);
-    g_string_append_printf(text, " %s%s", G_IS_PARAM_SPEC_ENUM(pspec) ? "one of" : "these, joined by +:", nicks);
+    g_string_append_printf(text, " %s%s",
+                           G_IS_PARAM_SPEC_ENUM(pspec) ? "one of" : "one or more of these, joined by +:", nicks);
   } else {
     g_string_append_printf(text, " a list, like <1,2,1> or <<1,2>,<3,4>>: %s", g_param_spec_get_blurb(pspec));
   }
   if (normal)
-    g_string_append_printf(text, "; without it: %s", normal);
+    g_string_append_printf(text, " (default %s)", normal);
   return g_string_free(text, FALSE);
 }
 
@@ -104,7 +105,7 @@ check_setting(GObjectClass *class, const char *setting)
   if (!pspec || !has_checks(pspec) || check_value(pspec, equals + 1))
     return TRUE;
   takes = describe(pspec);
-  g_printerr("%s cannot be: %s %s\n", setting, name, takes);
+  g_printerr("%s is not valid: %s %s\n", setting, name, takes);
   return FALSE;
 }
 
@@ -131,7 +132,7 @@ check_settings(const char *const *arguments)
   return right;
 }
 
-/* Returns the path of a local file, or NULL. Of a URI, sources like filesrc and pushfilesrc drop what is after '#'. */
+/* Returns the path of a local file, or NULL. In a URI, drops what follows '#', like filesrc and pushfilesrc. */
 static char *
 path_of(const char *input)
 {
@@ -175,11 +176,11 @@ check_part(double start, double duration, gboolean has_input)
   const double longest = 1e9;
 
   if (!(start >= 0 && start <= longest))
-    g_printerr("START=%g cannot be: it must be from 0 to %g seconds\n", start, longest);
+    g_printerr("START=%g is not valid: it must be from 0 to %g seconds\n", start, longest);
   else if (!(duration >= 0 && duration <= longest))
-    g_printerr("DURATION=%g cannot be: it must be from 0 to %g seconds\n", duration, longest);
+    g_printerr("DURATION=%g is not valid: it must be from 0 to %g seconds\n", duration, longest);
   else if (start > 0 && !has_input)
-    g_printerr("START=%g cannot be: a test picture or a camera has no other beginning\n", start);
+    g_printerr("START=%g is not valid: a test picture or a camera can only start at 0\n", start);
   else
     return TRUE;
   return FALSE;
@@ -190,6 +191,6 @@ check_quality(int quality)
 {
   if (quality >= -1 && quality <= 100)
     return TRUE;
-  g_printerr("QUALITY=%d cannot be: it must be from 0 to 100\n", quality);
+  g_printerr("QUALITY=%d is not valid: it must be from 0 to 100\n", quality);
   return FALSE;
 }

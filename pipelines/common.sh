@@ -1,24 +1,24 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# What the scripts beside it share: set-up and run. They run from the source tree, and installed as cudaconvolve-blur and
-# so on. Each sources it, and then calls, in this order,
-#   set_up NAME [ARGUMENT...]          installs and builds what is needed; the file is NAME.mp4, or what `type` says
-#   choose_filter FILTER               fills `settings` with it, or with what FILTER says
-#   add_setting NAME VALUE DEFAULT FILTER...   adds VALUE or, for those filters, the default
-#   test_picture PATTERN               where there is no FILE, that of videotestsrc, in place of the town
-#   photograph                         before set_up: where there is no FILE, a portrait over which the view moves
-#   need_opencv                        before set_up: GStreamer's elements of OpenCV
-#   play [OPTION...] -- ELEMENT ! ...  the video through the elements; the options are those of media.h
-# $player is the program that runs it; $most says how many files there may be; $takes_regions is true if arguments may be
-# rectangles; $only_window is true where a display is needed.
-# `shared` lists the settings below that a script reads; --help explains these. Beside them stand BUILD_DIR,
-# CUDACONVOLVE_BUILD and -DOPTION=VALUE, for all.
+# Functions that the scripts in this folder share, for set-up and run. The scripts run from the source tree, or installed as
+# cudaconvolve-blur and so on. Each sources this file and then calls, in this order:
+#   set_up NAME [ARGUMENT...]          installs and builds what is needed; the output is NAME.mp4, or NAME with suffix $type
+#   choose_filter FILTER               sets `settings` to this filter, or to the one in the environment's FILTER
+#   add_setting NAME VALUE DEFAULT FILTER...   adds VALUE to `settings`, or DEFAULT if VALUE is empty and the filter listed
+#   test_picture PATTERN               without a FILE: use this pattern of videotestsrc instead of the town
+#   photograph                         before set_up; without a FILE: move the view over a portrait
+#   need_opencv                        before set_up: need GStreamer's OpenCV elements
+#   play [OPTION...] -- ELEMENT ! ...  plays the video through the elements; media.h has the options
+# $player is the program that plays; $most is the largest number of files; $takes_regions is true if arguments may be
+# rectangles; $only_window is true if a display is needed.
+# `shared` lists the settings that a script reads, which --help explains. All scripts also read BUILD_DIR,
+# CUDACONVOLVE_BUILD and -DOPTION=VALUE.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$here/setup.sh"
 source "$here/several.sh"
-# Not that of the tests, which has the kernels for all GPUs: they take minutes to compile.
+# A folder of its own: the build of the tests has kernels for all GPUs, which take minutes to compile.
 build=${BUILD_DIR:-$root/build-pipelines}
 
 input=
@@ -28,23 +28,23 @@ most=999
 takes_regions=false
 player=run
 picture=()       # options for the test picture
-photograph=false # it is one
-wipe=      # or the option for it, where there is no FILE
+photograph=false # true: use a photograph
+wipe=      # option for the wipe, if there is no FILE
 only_window=false
 shared=(--verbose OUTPUT START DURATION CODEC QUALITY FORMAT FRAMES PATIENCE CAMERA)
-verbose= # or the option
+verbose= # empty, or --verbose
 files=()
-regions=() # of $takes_regions
+regions=() # rectangles, if $takes_regions
 given=()  # options for Meson
-programs= # the folder of the programs of pipelines/, see find_programs()
+programs= # folder of the programs of pipelines/, see find_programs()
 
-# Returns 0 if the script is installed: only then are programs beside it. Such a script builds and installs nothing.
+# Returns 0 if the script is installed: only then its programs are in the same folder. An installed script builds nothing.
 is_installed()
 {
   [[ -x $here/run ]]
 }
 
-# command_name NAME: what a user calls.
+# command_name NAME: prints the command that a user calls.
 command_name()
 {
   if is_installed; then
@@ -54,7 +54,7 @@ command_name()
   fi
 }
 
-# Passes a script's help on, in which an installed one has the name of its command and no options for a build.
+# Copies a script's help. If the script is installed, replaces its path by its command, and drops the options for a build.
 name_commands()
 {
   if is_installed; then
@@ -65,33 +65,33 @@ name_commands()
   fi
 }
 
-# explain SETTING
+# explain SETTING: prints its help.
 explain()
 {
   case $1 in
-  --verbose) echo "--verbose: after the run print all statistics of the element: also taps, times, and bytes copied." ;;
+  --verbose) echo "--verbose: after the run, print all statistics of the element, with taps, times and bytes copied." ;;
   OUTPUT)
-    echo "OUTPUT=FILE: write that file, also where there is a display. Its name says what it is: .mp4 .mkv .webm .ogv with"
-    echo "the sound, .png .jpg the first frame. A picture that comes in is always written as a picture. Of several files:"
-    echo "the folder for the results."
+    echo "OUTPUT=FILE: write this file, even if there is a display. The suffix chooses the type: .mp4 .mkv .webm .ogv for a"
+    echo "video with its sound, .png .jpg for the first frame. A picture always gives a picture. With several files: the"
+    echo "folder for the results."
     ;;
-  START) echo "START=1:30: where the part of FILE begins that is filtered, in seconds or as [hours:]minutes:seconds." ;;
-  DURATION) echo "DURATION=10: how long it is; of a camera: when to stop. By default all is filtered." ;;
-  CODEC) echo "CODEC=h264: of the video in the file: h264 h265 av1 vp9." ;;
-  QUALITY) echo "QUALITY=60: of the file, from 0, which is small, to 100, which loses least; by default the encoder's usual one." ;;
-  CAMERA) echo "CAMERA=ELEMENTS: in place of v4l2src for a FILE that is a camera, /dev/video0, as for gst-launch-1.0." ;;
-  FORMAT) echo "FORMAT=Y444_10LE: samples of the file; by default 8 bit 4:2:0, which plays everywhere." ;;
-  FRAMES) echo "FRAMES=${FRAMES:-300}: frames of the picture that is shown if there is no FILE." ;;
+  START) echo "START=90: start of the part of FILE to filter, in seconds or as [hours:]minutes:seconds." ;;
+  DURATION) echo "DURATION=10: length of that part, or of the recording of a camera. By default everything is filtered." ;;
+  CODEC) echo "CODEC=h264: codec of the video in the file: h264 h265 av1 vp9." ;;
+  QUALITY) echo "QUALITY=60: quality of the file, from 0 (smallest file) to 100 (best); by default the encoder's default." ;;
+  CAMERA) echo "CAMERA=ELEMENTS: elements instead of v4l2src, if FILE is a camera such as /dev/video0; as for gst-launch-1.0." ;;
+  FORMAT) echo "FORMAT=Y444_10LE: format of the file's samples; by default 8-bit 4:2:0, which plays everywhere." ;;
+  FRAMES) echo "FRAMES=${FRAMES:-300}: number of frames to draw if there is no FILE." ;;
   PATIENCE)
-    echo "PATIENCE=10: seconds without data, stream or frame after which a local file is given up; 0: never."
+    echo "PATIENCE=10: give up on a local file after this many seconds without data, stream or frame; 0: never."
     ;;
   BUILD_DIR) echo "BUILD_DIR=DIR: build in DIR instead of build-pipelines in the source tree." ;;
-  CUDACONVOLVE_BUILD) echo "CUDACONVOLVE_BUILD=DIR: use the build in DIR as it is, and install nothing." ;;
-  -D) echo "-DOPTION=VALUE: for Meson, like -Dcuda=disabled." ;;
+  CUDACONVOLVE_BUILD) echo "CUDACONVOLVE_BUILD=DIR: use the build in DIR and install nothing." ;;
+  -D) echo "-DOPTION=VALUE: option for Meson, for example -Dcuda=disabled." ;;
   esac
 }
 
-# Prints the head of the script.
+# Prints the comment at the head of the script.
 print_head()
 {
   sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" | grep -v SPDX | name_commands
@@ -109,7 +109,7 @@ usage()
   exit 0
 }
 
-# shares SETTING: the script reads it.
+# shares SETTING: returns 0 if the script reads it.
 shares()
 {
   [[ " ${shared[*]} " == *" $1 "* ]]
@@ -120,25 +120,25 @@ is_picture()
   [[ ${1,,} == *.@(png|jpg|jpeg|webp|bmp|tif|tiff|ppm|pgm) ]]
 }
 
-# check_number NAME VALUE LEAST [MOST]: sets NAME to the value without zeros before it, with which programs would read it as octal.
+# check_number NAME VALUE LEAST [MOST]: sets NAME to the value without leading zeros, which would make it octal.
 check_number()
 {
   local most=${4:-999999999}
   [[ $2 != *[!0-9]* && ${#2} -le 9 ]] && ((10#$2 >= $3 && 10#$2 <= most)) ||
-    die "$1 must be a number from $3 to $most; it is '$2'"
+    die "$1 must be a number from $3 to $most, not '$2'"
   printf -v "$1" %d "$((10#$2))"
 }
 
-# check_time NAME VALUE: sets NAME to the seconds.
+# check_time NAME VALUE: sets NAME to the time in seconds.
 check_time()
 {
   [[ $2 =~ ^(([0-9]{1,4}:)?[0-9]{1,5}:)?[0-9]{1,7}(\.[0-9]{1,9})?$ ]] ||
-    die "$1 must be a time in seconds, 90 or 1.5, or as [hours:]minutes:seconds, 1:30; it is '$2'"
+    die "$1 must be a time in seconds, such as 90 or 1.5, or as [hours:]minutes:seconds, such as 1:30; not '$2'"
   printf -v "$1" %s "$(LC_ALL=C awk -F: '{ for (i = 1; i <= NF; i++) s = 60 * s + $i; printf "%.6f", s }' <<<"$2")"
-  [[ $1 != DURATION || $DURATION == *[1-9]* ]] || die "DURATION must be more than 0; it is '$2'"
+  [[ $1 != DURATION || $DURATION == *[1-9]* ]] || die "DURATION must be more than 0, not '$2'"
 }
 
-# Settings that are the same for all files.
+# Checks the settings that are the same for all files.
 check_settings()
 {
   ! shares FRAMES || check_number FRAMES "${FRAMES:-300}" 1
@@ -149,14 +149,14 @@ check_settings()
   fi
   shares CODEC || return 0
   [[ -z ${QUALITY:-} ]] || check_number QUALITY "$QUALITY" 0 100
-  [[ ${CODEC:-h264} == @(h264|h265|av1|vp9) ]] || die "CODEC takes h264 h265 av1 vp9; it is '$CODEC'"
+  [[ ${CODEC:-h264} == @(h264|h265|av1|vp9) ]] || die "CODEC must be h264, h265, av1 or vp9, not '$CODEC'"
   [[ ${CODEC:-} != vp9 ]] || video_type=webm
 }
 
 # give_option -DOPTION=VALUE
 give_option()
 {
-  ! is_installed || die "there is no option '$1', as an installed command builds nothing: see --help"
+  ! is_installed || die "there is no option '$1', because an installed command builds nothing: see --help"
   given+=("$1")
 }
 
@@ -192,7 +192,7 @@ is_camera()
   [[ -c $1 ]]
 }
 
-# Prints the elements for the camera `input`, which gives raw frames, JPEG or a stream.
+# Prints the elements for the camera `input`, which may produce raw frames, JPEG or an encoded stream.
 camera()
 {
   echo "${CAMERA:-v4l2src device=\"$input\"} ! decodebin ! videoconvert"
@@ -201,16 +201,17 @@ camera()
 check_input()
 {
   if shares START; then
-    [[ -z ${START:-} ]] || [[ -n $input && ! -c $input ]] || die "START needs a FILE; it is '$input'"
-    [[ -z ${START:-}${DURATION:-} ]] || ! is_picture "$input" || die "'$input' is a picture, which has no START or DURATION"
+    [[ -z ${START:-} ]] || [[ -n $input && ! -c $input ]] || die "START needs a FILE that is a video, not '$input'"
+    [[ -z ${START:-}${DURATION:-} ]] || ! is_picture "$input" ||
+      die "'$input' is a picture, which has no START or DURATION: unset them"
   fi
   [[ -n $input && $input != *://* ]] || return 0
   [[ -e $input ]] || die "there is no file '$input'"
-  [[ -f $input || -p $input ]] || is_camera "$input" || die "'$input' is a folder or a device, not a file or a camera"
-  [[ -r $input ]] || die "'$input' cannot be read"
+  [[ -f $input || -p $input ]] || is_camera "$input" || die "'$input' is a folder or a device: give a file or a camera"
+  [[ -r $input ]] || die "'$input' cannot be read: check its permissions"
 }
 
-# choose_output NAME: the file that is written where there is no display.
+# choose_output NAME: sets `output` to the file to write if there is no display.
 choose_output()
 {
   type=$video_type
@@ -219,16 +220,16 @@ choose_output()
   output=${OUTPUT:-$1.$type}
   case ${output,,} in
   *.mp4 | *.mkv | *.webm | *.ogv)
-    ! is_picture "$input" || die "'$input' is a picture, so OUTPUT must end in .png or .jpg; it is '$output'"
+    ! is_picture "$input" || die "'$input' is a picture, so OUTPUT must end in .png or .jpg, not '$output'"
     ;;
   *.png | *.jpg | *.jpeg) ;;
-  *) die "OUTPUT must end in .mp4 .mkv .webm or .ogv for a video, in .png or .jpg for a picture; it is '$output'" ;;
+  *) die "OUTPUT must end in .mp4 .mkv .webm or .ogv for a video, in .png or .jpg for a picture, not '$output'" ;;
   esac
   [[ -d $(dirname -- "$output") ]] || die "there is no folder '$(dirname -- "$output")' for OUTPUT"
-  [[ ! -d $output ]] || die "OUTPUT must name a file; '$output' is a folder"
+  [[ ! -d $output ]] || die "OUTPUT must name a file, but '$output' is a folder"
 }
 
-# want KIND NAME PACKAGE: what is of use where it is, and comes with a build.
+# want KIND NAME PACKAGE: something useful but optional, which is only installed for a build.
 want()
 {
   is_installed || need "$@"
@@ -257,7 +258,7 @@ need_plugins()
   esac
   if [[ -n $input ]] && ! is_picture "$input"; then
     need element avdec_h264 gstreamer1.0-libav
-    # Decoders and encoders on the GPU; streams that want more than a demuxer of plugins-good, as H.264 in .avi does.
+    # For codecs on the GPU, and for streams that need a parser, such as H.264 in .avi.
     [[ ${input,,} == *.@(mp4|m4v|mov|mkv|webm|ogv) ]] && ! have_gpu || want element h264parse gstreamer1.0-plugins-bad
   fi
   [[ ${input,,} != *.webp ]] || need element webpdec gstreamer1.0-plugins-bad
@@ -267,7 +268,7 @@ need_plugins()
   [[ -z ${WAYLAND_DISPLAY:-} ]] || want element waylandsink gstreamer1.0-plugins-bad
 }
 
-# The compute capabilities of the GPUs that CUDA sees, a line each: 90 for 9.0. None without a driver.
+# Prints the compute capabilities of the GPUs that CUDA sees, one per line: 90 for 9.0. Prints none without a driver.
 compute_capabilities()
 {
   python3 - <<'PYTHON'
@@ -291,8 +292,8 @@ if driver.cuInit(0) == 0:
 PYTHON
 }
 
-# What nvcc can build for that the GPUs here run, "sm_75,sm_90": for each the last that is not above it, of which a newer one
-# takes the PTX.
+# Prints the architectures to build for, such as "sm_75,sm_90": for each GPU here the newest that nvcc knows and that is not
+# above the GPU's own. A newer GPU compiles the PTX of that one.
 gpu_architectures()
 {
   local capability known
@@ -307,7 +308,7 @@ can_build_for_gpus()
   have_gpu && find_nvcc >/dev/null
 }
 
-# What is given counts more than what is here.
+# Returns 0 if the build includes CUDA: as the options for Meson say, or else if there are a GPU and nvcc.
 wants_cuda()
 {
   case " ${given[*]} " in
@@ -317,7 +318,7 @@ wants_cuda()
   esac
 }
 
-# Fills the array `options` for Meson. All are stated, as a build directory keeps those of the last time.
+# Fills the array `options` for Meson. It states each option, because a build directory keeps the options of the last run.
 choose_options()
 {
   local architectures=
@@ -326,7 +327,7 @@ choose_options()
     target="the GPU here, $architectures, and the CPU"
     options=(-Dcuda=enabled "-Dcuda-arch=$architectures")
   else
-    target="the CPU alone: found no nvcc, or no GPU that it can build for"
+    target="the CPU only: found no nvcc, or no GPU that it can build for"
     options=(-Dcuda=disabled)
   fi
 }
@@ -341,15 +342,15 @@ need_opencv()
 {
   need element facedetect gstreamer1.0-opencv
   need file "$cascade" opencv-data
-  export OPENCV_LOG_LEVEL=SILENT # on what facedetect looks for besides, and Debian does not have
+  export OPENCV_LOG_LEVEL=SILENT # hides messages about optional files of facedetect that Debian does not ship
 }
 
-# The portrait is needed where no file is given.
+# Fetches the portrait, which is needed if no file is given.
 take_photograph()
 {
   local photo=$build/portrait.png
   [[ -e $photo || -n ${CUDACONVOLVE_BUILD:-} ]] || is_installed || step "fetching a photograph, 21 MB" fetch_portrait "$photo"
-  [[ -e $photo ]] || die "there is no photograph in '$photo': give a FILE"
+  [[ -e $photo ]] || die "there is no photograph in '$photo': give a FILE instead"
   picture=("--still=$photo")
 }
 
@@ -366,7 +367,7 @@ install_and_build()
   step "building for $target" ninja -C "$build" gst/libgstcudaconvolve.so "${@/#/pipelines/}"
 }
 
-# use_build FILE...: takes the build in CUDACONVOLVE_BUILD, which must have these files.
+# use_build FILE...: uses the build in CUDACONVOLVE_BUILD, which must have these files.
 use_build()
 {
   local file
@@ -377,7 +378,7 @@ use_build()
   build=$CUDACONVOLVE_BUILD
 }
 
-# Takes the programs beside the scripts and the plugin that GStreamer finds. What is made once lies in the user's cache.
+# Uses the programs in the script's folder and the plugin that GStreamer finds. Pictures are kept in the user's cache.
 use_installation()
 {
   local packages
@@ -386,13 +387,13 @@ use_installation()
   need_plugins
   packages=$(missing_packages)
   [[ -z $packages ]] ||
-    die "these packages are missing; as root: apt install" $packages "(a plugin elsewhere is found by GST_PLUGIN_PATH)"
+    die "packages are missing; run as root: apt install" $packages "(or set GST_PLUGIN_PATH, if the plugin is elsewhere)"
   programs=$here
   build=${XDG_CACHE_HOME:-$HOME/.cache}/cudaconvolve/pictures
 }
 
-# find_programs [PROGRAM]: finds the plugin, and the program in the folder `programs`: in the build that CUDACONVOLVE_BUILD
-# names, or in the installation that the script belongs to. A script of the source tree builds both.
+# find_programs [PROGRAM]: finds the plugin, and sets `programs` to the folder of the program: in the build that
+# CUDACONVOLVE_BUILD names, or in the script's installation. A script of the source tree builds both.
 find_programs()
 {
   if [[ -n ${CUDACONVOLVE_BUILD:-} ]]; then
@@ -408,7 +409,7 @@ find_programs()
   is_installed || export GST_PRESET_PATH=$root/gst
 }
 
-# set_up NAME [ARGUMENT...]: without a name no file is written. Several files end here.
+# set_up NAME [ARGUMENT...]: see above. If NAME is empty, no file is written. With several files it does not return.
 set_up()
 {
   parse_arguments "${@:2}"
@@ -416,7 +417,7 @@ set_up()
   [[ -z $1 ]] || choose_output "$1"
   check_input
   ! $only_window || [[ -n ${DISPLAY:-}${WAYLAND_DISPLAY:-} ]] ||
-    die "there is no display for a window; $(command_name compare) writes a file"
+    die "there is no display for a window; to write a file, use $(command_name compare)"
   find_programs "$player"
   ! $photograph || [[ -n $input ]] || take_photograph
 }
@@ -427,7 +428,7 @@ choose_filter()
   settings=("filter=$filter")
 }
 
-# On other filters the default would have no effect, or be refused.
+# See above. With other filters the default would have no effect, or be rejected.
 add_setting()
 {
   local value=$2
@@ -447,7 +448,7 @@ test_picture()
     ! video/x-raw,format=NV12,width=1280,height=720,framerate=30/1")
 }
 
-# autovideosink takes fakesink where nothing else works, which would show nothing.
+# If no video sink works, autovideosink uses fakesink, which shows nothing.
 display_works()
 {
   [[ -z ${OUTPUT:-} && -n ${DISPLAY:-}${WAYLAND_DISPLAY:-} ]] && ! is_picture "$input" || return 1
@@ -456,7 +457,7 @@ display_works()
     [[ $log != *fake* ]]
 }
 
-# The program is told to end where this script is, and removes what it has written.
+# setpriv ends the program if this script is killed; the program then removes its unfinished file.
 play()
 {
   local options=("--output=$output" ${FORMAT:+"--format=$FORMAT"} ${PATIENCE:+"--patience=$PATIENCE"} $verbose)
@@ -476,5 +477,5 @@ play()
     say "writing $output"
   fi
   setpriv --pdeathsig TERM "$programs/$player" "${options[@]}" "$@" ||
-    die "nothing was made of ${input:-the test picture}; the messages above say why"
+    die "${input:-the test picture} was not filtered; the messages above say why"
 }

@@ -4,7 +4,7 @@
 #include <gst/gst.h>
 #include <string.h>
 
-/* Of one codec the encoders on GPUs come first. */
+/* For each codec, the encoders on GPUs come first. */
 static const Encoder encoders[] = {
     {"h264", "nvh264enc", "", "rc-mode=constqp qp-const=%d", 51, 0, "h264parse"},
     {"h264", "x264enc speed-preset=veryfast pass=qual", "quantizer=20", "quantizer=%d", 50, 1, NULL},
@@ -110,7 +110,7 @@ container_encoder(const Container *container, const char *codec, const char *for
   return NULL;
 }
 
-/* Returns the encoder's elements, or NULL if it has no quality. */
+/* Returns the encoder's elements, or NULL if it is lossless but a quality is given. */
 static char *
 describe(const Encoder *encoder, int quality)
 {
@@ -132,10 +132,12 @@ tell_lack(const Container *container, const char *codec)
   g_autofree char *codecs = list_codecs(container);
 
   if (!holds(container, codec))
-    g_printerr("CODEC=%s cannot be: %s holds %s\n", codec, container->suffix, codecs);
+    g_printerr("CODEC=%s is not possible: %s holds %s\n", codec, container->suffix, codecs);
   else
-    g_printerr("there is no encoder of %s for %s here; gstreamer1.0-plugins-good, -ugly and -bad have encoders of %s\n",
-               codec, container->suffix, codecs);
+    g_printerr(
+        "there is no encoder of %s for %s; install gstreamer1.0-plugins-good, -ugly and -bad, which have encoders of "
+        "%s\n",
+        codec, container->suffix, codecs);
 }
 
 char *
@@ -152,7 +154,7 @@ container_choose(const Container *container, const char *codec, const char *form
   }
   elements = describe(encoder, quality);
   if (!elements)
-    g_printerr("QUALITY=%d cannot be: %s loses nothing\n", quality, container->suffix);
+    g_printerr("QUALITY=%d is not possible: %s is lossless\n", quality, container->suffix);
   return elements;
 }
 
@@ -161,7 +163,7 @@ container_fits(const Container *container, const char *elements, const char *for
 {
   if (!format || !container->mux || container_takes(elements, format))
     return TRUE;
-  g_printerr("FORMAT=%s cannot be: %.*s does not take it, see gst-inspect-1.0\n", format, (int)strcspn(elements, " "),
-             elements);
+  g_printerr("FORMAT=%s is not possible: %.*s does not accept it; gst-inspect-1.0 lists its formats\n", format,
+             (int)strcspn(elements, " "), elements);
   return FALSE;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The kinds of files that can be written, by the end of their names, and the elements that write them.
+ * The types of files that can be written, by suffix, and the elements that write them.
  */
 #pragma once
 
@@ -10,43 +10,46 @@
 
 /* An encoder of video or pictures, written as for gst-launch-1.0. */
 typedef struct {
-  const char *codec; /* as CODEC names it */
+  const char *codec; /* name in CODEC */
   const char *element, *usual;
-  const char *quality; /* setting in place of `usual`, with %d, or NULL for an encoder that loses nothing */
-  int worst, best;     /* what that %d is for quality 0 and 100 */
-  const char *parser;  /* NULL: muxers take what it makes */
+  const char *quality; /* setting that replaces `usual`, with %d for the quality; NULL for a lossless encoder */
+  int worst, best;     /* value of %d for quality 0 and for quality 100 */
+  const char *parser;  /* NULL: muxers accept the output of the encoder */
 } Encoder;
 
 typedef struct {
   const char *suffix;
-  const char *codec[4];  /* the first is the usual one */
-  const char *mux;       /* NULL for a picture */
-  const char *subtitles; /* caps that it holds, or NULL: with subtitles oggmux loses frames */
+  const char *codec[4]; /* the first is the default */
+  const char *mux;      /* NULL for a picture */
+  const char
+      *subtitles; /* caps of the subtitles that it can hold; NULL: none, because oggmux loses frames with subtitles */
   const char *sound_encoder[2];
 } Container;
 
-/* Returns NULL for a name with another end. */
+/* Returns the container for the suffix of a file name, or NULL if there is none. */
 const Container *container_find(const char *output);
 
-/* Returns the first installed encoder for the codec, NULL being the container's usual one, that takes frames of the
- * format, NULL being any. Returns NULL if there is none, or if the container does not hold the codec. */
+/* Returns the first installed encoder for the codec that accepts frames of the format. codec: NULL for the default of
+ * the container. format: NULL for any. Returns NULL if there is none, or if the container does not hold the codec. */
 const Encoder *container_encoder(const Container *container, const char *codec, const char *format);
 
-/* Returns the elements of the encoder for the codec, NULL being the usual one, with a quality of 0 to 100, -1 being the
- * usual one; if possible one that takes frames of the format. Returns NULL, with the reason on stderr, if there is
- * none. Free with g_free(). */
+/* Returns the elements of an encoder for the codec (NULL: the default) with a quality of 0 to 100 (-1: the default), if
+ * possible one that accepts frames of the format. Free with g_free(). Returns NULL, with the reason on stderr, if there
+ * is none. */
 char *container_choose(const Container *container, const char *codec, const char *format, int quality);
 
-/* Elements below are written as for gst-launch-1.0, with settings, or several. The name of the first counts. */
+/* Elements below are written as for gst-launch-1.0, also several or with settings. Only the name of the first is used.
+ */
 
 /* Returns TRUE if the element is installed. */
 gboolean container_exists(const char *elements);
 
-/* Returns the first of the two that is installed, or NULL. */
+/* Returns the first one that is installed, or NULL. */
 const char *container_first(const char *const elements[2]);
 
-/* Returns TRUE if the element takes frames of that format. */
+/* Returns TRUE if the element accepts frames of that format. */
 gboolean container_takes(const char *elements, const char *format);
 
-/* Returns FALSE, with the reason on stderr, if a video's encoder does not take frames of the format; NULL is any. */
+/* Returns FALSE, with the reason on stderr, if the encoder of a video does not accept frames of the format. NULL: any
+ * format. */
 gboolean container_fits(const Container *container, const char *elements, const char *format);

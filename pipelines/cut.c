@@ -3,10 +3,10 @@
 
 struct Cut {
   GstElement *pipeline;
-  GstClockTime start, duration; /* a duration of GST_CLOCK_TIME_NONE is up to the end */
-  GstPad *pad;                  /* one of those that are held, for the seek */
-  GstClockTime first;           /* of the frames without a seek */
-  gint ending;                  /* atomic: the end was asked for */
+  GstClockTime start, duration; /* duration: GST_CLOCK_TIME_NONE for up to the end */
+  GstPad *pad;                  /* one of the held pads, for the seek */
+  GstClockTime first;           /* of the frames, if there is no seek */
+  gint ending;                  /* atomic: the end was requested */
 };
 
 Cut *
@@ -31,7 +31,7 @@ cut_free(Cut *cut)
 /* ---- of a file */
 
 typedef struct {
-  gint flushed; /* atomic: what comes is of the part */
+  gint flushed; /* atomic: the data now belongs to the part */
 } Hold;
 
 static GstPadProbeReturn
@@ -40,7 +40,7 @@ hold_data(GstPad *pad, GstPadProbeInfo *info, gpointer hold)
   return g_atomic_int_get(&((Hold *)hold)->flushed) ? GST_PAD_PROBE_REMOVE : GST_PAD_PROBE_OK;
 }
 
-/* The seek flushes the decoder. What comes after it has no data yet to be flushed. */
+/* Drops the flush of the seek: elements after the decoder have no data yet. */
 static GstPadProbeReturn
 drop_flush(GstPad *pad, GstPadProbeInfo *info, gpointer hold)
 {
@@ -74,7 +74,7 @@ fail(Cut *cut, char *text)
   g_free(text);
 }
 
-/* Some demuxers take a seek, and fail only then. */
+/* Returns TRUE if the pad can seek. Some demuxers accept a seek and only fail later. */
 static gboolean
 is_seekable(GstPad *pad)
 {
@@ -94,8 +94,8 @@ seek(gpointer user_data)
   gint64 length = 0;
 
   if (gst_pad_query_duration(cut->pad, GST_FORMAT_TIME, &length) && length > 0 && cut->start >= (GstClockTime)length)
-    fail(cut, g_strdup_printf("START=%g is not in the file, which has %.1f s", cut->start / (double)GST_SECOND,
-                              length / (double)GST_SECOND));
+    fail(cut, g_strdup_printf("START=%g is beyond the end of the file, which has %.1f s",
+                              cut->start / (double)GST_SECOND, length / (double)GST_SECOND));
   else if (!is_seekable(cut->pad) ||
            !gst_pad_send_event(cut->pad,
                                gst_event_new_seek(1, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE,
@@ -136,7 +136,7 @@ watch_time(GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
     cut->first = time;
   if (time < cut->first + cut->duration)
     return GST_PAD_PROBE_OK;
-  /* Asked for again with each frame that is dropped: a busy machine lost the event once. */
+  /* Requests the end again with each dropped frame: a busy machine lost the event once. */
   if (g_atomic_int_compare_and_exchange(&cut->ending, FALSE, TRUE))
     g_idle_add(end_stream, cut);
   return GST_PAD_PROBE_DROP;

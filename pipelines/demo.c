@@ -8,11 +8,11 @@
 #include "still.h"
 
 #define SECONDS_A_WIPE 6
-#define LINE_WIDTH 4 /* of the wipe, in pixels */
+#define LINE_WIDTH 4 /* width of the line of the wipe, in pixels */
 
 typedef struct {
   Still *still;
-  Scene *scene; /* without a still; of the first frame's size */
+  Scene *scene; /* if there is no still; has the size of the first frame */
 } View;
 
 static gboolean
@@ -116,8 +116,8 @@ demo_add_wipe(GstElement *filter)
                     source = gst_element_get_static_pad(filter, "src");
 
   gst_util_set_object_arg(G_OBJECT(filter), "roi-source", "property");
-  gst_util_set_object_arg(G_OBJECT(filter), "roi", "<<0,0,2,2>>"); /* until the first frame comes */
+  gst_util_set_object_arg(G_OBJECT(filter), "roi", "<<0,0,2,2>>"); /* placeholder until the first frame comes */
   gst_pad_add_probe(sink, GST_PAD_PROBE_TYPE_BUFFER, move_region, filter, NULL);
   gst_pad_add_probe(source, GST_PAD_PROBE_TYPE_BUFFER, draw_line, NULL, NULL);
-  g_print("left of the line that moves: the picture as it is; right of it: filtered\n");
+  g_print("left of the moving line: the original picture; right of it: the filtered one\n");
 }

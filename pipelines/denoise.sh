@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# You should see a video with less noise; without a file also its PSNR against the clean picture, higher after than before.
+# You should see a video with less noise. Without a FILE you also see its PSNR against the clean picture, before and after.
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Usage: pipelines/denoise.sh [--verbose] [-DOPTION=VALUE]... [FILE|URI]...
-# Without one, of a test picture of 300 frames that stands still under noise.
-# RADIUS=3 SIGMA=1.5 BACKEND=auto: temporal-radius, temporal-sigma and backend. The file is denoised.mp4.
+# Without a FILE it filters a still test picture with noise, 300 frames long. The file is denoised.mp4.
+# RADIUS=3 SIGMA=1.5 BACKEND=auto: temporal-radius, temporal-sigma and backend.
 set -euo pipefail
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 
-# mix FRAMES PATTERN...: a picture that stands still, with a tenth of another one over it.
+# mix FRAMES PATTERN...: fills `mixed` with the elements of a still picture that is blended with a tenth of another one.
 mix()
 {
   local caps="video/x-raw,format=I420,width=640,height=360,framerate=30/1"
@@ -17,13 +17,13 @@ mix()
     compositor name=mix sink_1::alpha=0.1 ! "$caps")
 }
 
-# record FILE [! ELEMENT...]: the luma of the source, and of what is made of it.
+# record FILE [! ELEMENT...]: writes the luma of the source, after the elements.
 record()
 {
   gst-launch-1.0 -q "${mixed[@]}" "${@:2}" ! videoconvert ! video/x-raw,format=GRAY8 ! filesink "location=$1"
 }
 
-# psnr FILE FILE: in dB. cmp writes the bytes that differ, in octal.
+# psnr FILE FILE: prints the PSNR in dB. cmp prints the bytes that differ, in octal.
 psnr()
 {
   { cmp -l "$1" "$2" || true; } | awk -v n="$(stat -c %s "$1")" '
@@ -32,7 +32,7 @@ psnr()
     END { if (sum) printf "%.1f\n", 10 * log(255 * 255 * n / sum) / log(10); else print "infinite" }'
 }
 
-# What noise is on average is grey, so the clean picture has the same part of that over it.
+# The mean of the noise is grey, so the clean picture is blended with the same share of grey.
 report_psnr()
 {
   folder=$(mktemp -d)
@@ -48,7 +48,7 @@ report_psnr()
 }
 
 set_up denoised "$@"
-# Noise is another one in each frame, so that a mean of frames has less of it. Frames of another scene do not take part.
+# Noise differs from frame to frame, so a mean of frames has less of it. Frames of another scene are left out.
 denoise=(cudaconvolve filter=identity "temporal-radius=${RADIUS:-3}" "temporal-sigma=${SIGMA:-1.5}"
   scene-change-threshold=0.1 "backend=${BACKEND:-auto}")
 if [[ -z $input ]]; then

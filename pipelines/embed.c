@@ -1,10 +1,11 @@
-/* You should see a blurred rectangle, after a second all of the picture blurred more and more, and then the statistics.
+/* You should see a blurred rectangle, after one second the whole picture blurred more and more, and then the
+ * statistics.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * cudaconvolve inside a program of your own:  embed [FILE|URI]  plays that, or a moving test picture of 3 seconds.
- * Where there is no display nothing is shown, all else is the same. Exit status: 0 at the end of the stream, 1 on an
- * error. The plugin is found by GST_PLUGIN_PATH, or where it is installed. embed.py does the same.
+ * cudaconvolve in your own program:  embed [FILE|URI]  plays the file, or a moving test picture of 3 seconds. Without a
+ * display it does the same and shows nothing. Exit status: 0 at the end of the stream, 1 on an error. Set
+ * GST_PLUGIN_PATH if the plugin is not installed. embed.py does the same.
  */
 #include <gst/controller/controller.h>
 #include <gst/gst.h>
@@ -16,20 +17,21 @@ typedef struct {
   gboolean failed;
 } App;
 
-/* NULL, with what to do about it, where no plugin has that element. */
+/* Adds an element to the pipeline. Returns NULL, with the fix on stderr, if no plugin has it. */
 static GstElement *
 make(App *app, const char *factory)
 {
   GstElement *element = gst_element_factory_make(factory, NULL);
 
   if (element)
-    gst_bin_add(GST_BIN(app->pipeline), element); /* which owns it from here on */
+    gst_bin_add(GST_BIN(app->pipeline), element); /* the pipeline owns it from now on */
   else
-    g_printerr("there is no element %s: is its plugin installed, or GST_PLUGIN_PATH set?\n", factory);
+    g_printerr("there is no element %s: install its plugin, or set GST_PLUGIN_PATH\n", factory);
   return element;
 }
 
-/* A file's streams are known only when it has been looked at. The link fails for sound, which stays unplayed. */
+/* The streams of a file are only known after GStreamer has read its headers. The link fails for sound, which is not
+ * played. */
 static void
 on_pad_added(GstElement *source, GstPad *pad, gpointer user_data)
 {
@@ -49,7 +51,7 @@ add_source(App *app, const char *input)
   if (!source)
     return FALSE;
   if (!input) {
-    g_object_set(source, "num-buffers", 90, "horizontal-speed", 2, NULL); /* 30 a second, unless caps say otherwise */
+    g_object_set(source, "num-buffers", 90, "horizontal-speed", 2, NULL); /* 30 frames/s, unless caps say otherwise */
     return gst_element_link(source, app->filter);
   }
   uri = gst_uri_is_valid(input) ? g_strdup(input) : gst_filename_to_uri(input, NULL);
@@ -58,7 +60,8 @@ add_source(App *app, const char *input)
   return TRUE;
 }
 
-/* source ! cudaconvolve ! videoconvert ! sink. Straight behind a decoder, frames may stay in GPU memory up to here. */
+/* source ! cudaconvolve ! videoconvert ! sink. Directly after a decoder, frames may stay in GPU memory up to
+ * cudaconvolve. */
 static gboolean
 build(App *app, const char *input)
 {
@@ -71,12 +74,12 @@ build(App *app, const char *input)
   sink = make(app, display ? "autovideosink" : "fakesink");
   if (!app->filter || !convert || !sink)
     return FALSE;
-  g_object_set(sink, "sync", TRUE, NULL); /* at the speed of the video, which fakesink does not keep by itself */
+  g_object_set(sink, "sync", TRUE, NULL); /* play at the speed of the video, because fakesink does not by itself */
   return add_source(app, input) && gst_element_link_many(app->filter, convert, sink, NULL);
 }
 
-/* Sigma grows from 1 to 8 in the first 3 seconds of the stream and stays there. The element asks for the value at each
- * frame's time, so it is exact to the frame. The controlled object holds the binding, the binding the curve. */
+/* Lets sigma grow from 1 to 8 in the first 3 seconds of the stream. The element reads the value at the time of each
+ * frame, so it is exact to the frame. The controlled object owns the binding, and the binding owns the curve. */
 static void
 animate_sigma(App *app)
 {
@@ -86,25 +89,26 @@ animate_sigma(App *app)
   g_object_set(curve, "mode", GST_INTERPOLATION_MODE_LINEAR, NULL);
   gst_timed_value_control_source_set(points, 0, 1.0);
   gst_timed_value_control_source_set(points, 3 * GST_SECOND, 8.0);
-  /* "absolute": the points are sigmas, and not parts of the property's range. */
+  /* "absolute": the points are values of sigma, not fractions of its range. */
   gst_object_add_control_binding(GST_OBJECT(app->filter),
                                  gst_direct_control_binding_new_absolute(GST_OBJECT(app->filter), "sigma", curve));
   gst_object_unref(curve);
 }
 
-/* Enums by their names and arrays as in a pipeline are easiest set by text. The radius stays at its default, -1: it
- * follows sigma, for a box as for a gaussian. */
+/* Text is the easiest way to set enums, by their nicks, and arrays. The radius stays at its default, -1: it follows
+ * sigma, for a box as for a gaussian. */
 static void
 choose_filter(App *app)
 {
   gst_util_set_object_arg(G_OBJECT(app->filter), "filter", "box");
   g_object_set(app->filter, "roi-feather", 8.0, NULL);
   gst_util_set_object_arg(G_OBJECT(app->filter), "roi-source", "property");
-  gst_util_set_object_arg(G_OBJECT(app->filter), "roi", "<<80,60,160,120>>"); /* x, y, width, height of each */
+  gst_util_set_object_arg(G_OBJECT(app->filter), "roi",
+                          "<<80,60,160,120>>"); /* x, y, width and height of each rectangle */
 }
 
-/* Properties may be set from any thread while frames flow. Settings that then have no effect, as roi here, may stay: an
- * INFO message names each. */
+/* Properties may be set from any thread while frames flow. Settings that have no effect afterwards, like roi here, may
+ * stay: an INFO message names each. */
 static gboolean
 change_filter(gpointer user_data)
 {
@@ -112,7 +116,7 @@ change_filter(gpointer user_data)
 
   gst_util_set_object_arg(G_OBJECT(app->filter), "filter", "gaussian");
   gst_util_set_object_arg(G_OBJECT(app->filter), "roi-source", "none");
-  g_print("after a second: gaussian with a growing sigma\n");
+  g_print("after one second: gaussian with a growing sigma\n");
   return G_SOURCE_REMOVE;
 }
 
@@ -129,11 +133,11 @@ on_message(GstBus *bus, GstMessage *message, gpointer user_data)
     app->failed = TRUE;
     g_main_loop_quit(app->loop);
     break;
-  case GST_MESSAGE_WARNING: /* as for a property that cannot be; the filter before it stays */
+  case GST_MESSAGE_WARNING: /* for example for a value that is not valid; the previous filter stays */
     gst_message_parse_warning(message, &error, NULL);
     g_printerr("warning from %s: %s\n", GST_MESSAGE_SRC_NAME(message), error->message);
     break;
-  case GST_MESSAGE_INFO: /* why it runs on the CPU, where it does, and settings without effect */
+  case GST_MESSAGE_INFO: /* for example why it runs on the CPU, or which settings have no effect */
     gst_message_parse_info(message, &error, NULL);
     g_print("info from %s: %s\n", GST_MESSAGE_SRC_NAME(message), error->message);
     break;
@@ -173,7 +177,7 @@ play(App *app)
   app->loop = g_main_loop_new(NULL, FALSE);
   gst_bus_add_watch(bus, on_message, app);
   g_timeout_add_seconds(1, change_filter, app);
-  gst_element_set_state(app->pipeline, GST_STATE_PLAYING); /* where that fails, an error is on the bus */
+  gst_element_set_state(app->pipeline, GST_STATE_PLAYING); /* if that fails, there is an error on the bus */
   g_main_loop_run(app->loop);
   gst_element_set_state(app->pipeline, GST_STATE_NULL);
   gst_bus_remove_watch(bus);
@@ -191,7 +195,7 @@ main(int argc, char **argv)
     choose_filter(&app);
     animate_sigma(&app);
     play(&app);
-    print_stats(&app); /* they stay until the next start */
+    print_stats(&app); /* they can be read until the next start */
   }
   gst_object_unref(app.pipeline);
   return app.failed ? EXIT_FAILURE : EXIT_SUCCESS;

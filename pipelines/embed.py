@@ -41,7 +41,7 @@ class App:
     def make(self, factory):
         element = Gst.ElementFactory.make(factory)
         if not element:
-            sys.exit(f'there is no element {factory}: is its plugin installed, or GST_PLUGIN_PATH set?')
+            sys.exit(f'there is no element {factory}: install its plugin, or set GST_PLUGIN_PATH')
         self.pipeline.add(element)
         return element
 
@@ -75,7 +75,7 @@ class App:
         """Properties may be set while frames flow; an INFO message names each that then has no effect, as roi here."""
         self.filter.set_property('filter', 'gaussian')
         self.filter.set_property('roi-source', 'none')
-        print('after a second: gaussian with a growing sigma')
+        print('after one second: gaussian with a growing sigma')
         return GLib.SOURCE_REMOVE
 
     def on_message(self, bus, message):

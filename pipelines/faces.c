@@ -1,12 +1,11 @@
-/* You should see frames/s, that nothing but faces has changed, how often faces were found, and what is left of them.
+/* You should see frames/s, that only faces have changed, how often faces were found, and how much of them is left.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Runs a pipeline in which a detector attaches a GstVideoRegionOfInterestMeta for each face and cudaconvolve hides it,
- * and counts:
+ * Runs a pipeline in which a detector attaches a GstVideoRegionOfInterestMeta for each face, and cudaconvolve hides the
+ * faces. Counts and measures them. The options are those of media.h:
  *
- *   faces OPTIONS -- videoconvert ! facedetect display=false ! cudaconvolve roi-source=meta ...       with the options
- * of media.h
+ *   faces OPTIONS -- videoconvert ! facedetect display=false ! cudaconvolve roi-source=meta ...
  */
 #include <string.h>
 
@@ -14,20 +13,21 @@
 #include "media.h"
 #include "report.h"
 
-#define MARGIN 3        /* pixels around a region that rounding may take in */
-#define MOST_MOVED 0.25 /* of its size, that an edge of a face moves from frame to frame, as detectors jump */
+#define MARGIN 3 /* pixels around a region that rounding may include */
+#define MOST_MOVED                                                                                                     \
+  0.25 /* most movement of the edge of a face between frames, as a fraction of its size; detectors jump */
 
 typedef struct {
   double x, y, width, height;
-  guint age; /* frames since it was found last */
+  guint age; /* frames since it was last found */
 } Face;
 
 typedef struct {
   Report *report;
-  double expand, feather; /* of the filter */
+  double expand, feather; /* settings of the filter */
   guint smooth;
-  int missing;    /* roi-missing: 1 if a frame without faces is filtered as a whole */
-  GArray *latest; /* of Face, also those that the filter keeps */
+  int missing;    /* roi-missing: 1 if frames without faces are filtered completely */
+  GArray *latest; /* of Face; includes faces that the filter keeps */
   Found found;
 } Faces;
 
@@ -37,7 +37,7 @@ overlap(const Face *a, const Face *b)
   return a->x < b->x + b->width && b->x < a->x + a->width && a->y < b->y + b->height && b->y < a->y + a->height;
 }
 
-/* An older face in the same place is the same one. */
+/* Adds a face, or updates the older one in the same place. */
 static void
 add_face(GArray *latest, const GstVideoRegionOfInterestMeta *meta)
 {
@@ -72,7 +72,7 @@ take_faces(Faces *faces, GstBuffer *buffer)
   found_add(&faces->found, (const GstVideoRectangle *)boxes->data, boxes->len);
 }
 
-/* The pixels of the face's box, larger by so much on each side or, where it is round, of the ellipse in it. */
+/* Marks the pixels of the face's box, enlarged by `larger` on each side, or of the ellipse in it. */
 static void
 mark(guint8 *map, const GstVideoInfo *info, const Face *face, const double larger[2], ReportPixel value)
 {
@@ -89,7 +89,8 @@ mark(guint8 *map, const GstVideoInfo *info, const Face *face, const double large
     }
 }
 
-/* A face must be hidden where it was found last. What the filter keeps of it since grows as it moved. */
+/* Marks the pixels that must be hidden: each face where it was last found. The filter keeps it there, and lets it grow
+ * by its movement. */
 static void
 map_faces(GstBuffer *buffer, guint8 *map, const GstVideoInfo *info, gpointer user_data)
 {
@@ -131,7 +132,7 @@ main(int argc, char **argv)
   if (status == 0) {
     report_print(faces.report, "the faces");
     found_print(&faces.found, "face", "faces", report_left(faces.report), "the faces",
-                faces.missing == 1 ? "every frame was filtered as a whole" : "nothing was hidden");
+                faces.missing == 1 ? "every frame was filtered completely" : "nothing was hidden");
   }
   g_clear_pointer(&faces.report, report_free);
   g_array_unref(faces.latest);

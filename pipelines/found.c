@@ -3,7 +3,7 @@
 
 #define LOOK "look at the video before you publish it"
 
-/* Returns the number of boxes that overlap none of the others. */
+/* Returns the number of boxes that overlap no other box. */
 static int
 count_alone(const GstVideoRectangle *box, guint n, const GstVideoRectangle *other, guint n_others)
 {

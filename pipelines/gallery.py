@@ -268,7 +268,7 @@ def filters():
     """The nicks of all filters of the element."""
     element = Gst.ElementFactory.make('cudaconvolve')
     if not element:
-        sys.exit('there is no element cudaconvolve: is its plugin installed, or GST_PLUGIN_PATH set?')
+        sys.exit('there is no element cudaconvolve: install its plugin, or set GST_PLUGIN_PATH')
     return [value.value_nick for value in type(element.get_property('filter')).__enum_values__.values()]
 
 

@@ -63,12 +63,12 @@ def tls_files(arguments: argparse.Namespace) -> dict[str, str]:
     files = {name: getattr(arguments, name) for name in TLS.values()}
     if not any(files.values()):
         if arguments.scheduler and arguments.scheduler.startswith('tls:'):
-            die(f'{arguments.scheduler} needs {", ".join(TLS)}')
+            die(f'--scheduler {arguments.scheduler} needs {", ".join(TLS)}')
         return {}
     if not all(files.values()):
         die(f'{", ".join(TLS)} must be given together')
     if arguments.scheduler in (None, 'none'):
-        die(f'{", ".join(TLS)} are for a cluster: give its address by --scheduler')
+        die(f'{", ".join(TLS)} are for a cluster: give its address with --scheduler')
     for path in files.values():
         try:
             open(path, 'rb').close()
@@ -83,7 +83,7 @@ def take_words(arguments: argparse.Namespace) -> None:
     settings = [word for word in arguments.words if is_setting(word, element)]
     arguments.inputs = [word for word in arguments.words if word not in settings]
     for word in filter(os.path.lexists, settings):
-        print(f"'{shown(word)}' is a setting here; the file of that name is ./{shown(word)}", file=sys.stderr)
+        print(f"'{shown(word)}' is taken as a setting; for the file of that name write ./{shown(word)}", file=sys.stderr)
     arguments.settings = list(map(with_absolute_path, settings))
     apply_settings(element, arguments.settings)
     arguments.filter = {'plugin': plugin_of(element), 'filter': state_of(element), 'context': context_frames(element)}
@@ -200,7 +200,7 @@ class Work:
         for video in self.videos:
             if video.state == 'waiting':
                 video.state = 'failed'
-                video.errors.append(f'{reason}; the next call goes on')
+                video.errors.append(f'{reason}; the next call continues')
 
     def plan(self, video: Video) -> None:
         try:
@@ -278,7 +278,7 @@ def run(videos: list[Video], arguments: argparse.Namespace) -> int:
         write_report(arguments.output, [video.row() for video in videos], summary)
         print(f'videos: {summary}; report: {shown(os.path.join(arguments.output, "report.html"))}')
     except OSError as failure:
-        print(f'videos: {summary}; there is no report: {failure}')
+        print(f'videos: {summary}; the report cannot be written: {failure}')
     return int('failed' in states)
 
 

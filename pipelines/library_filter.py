@@ -16,7 +16,7 @@ PRESET = '@preset'
 def make_filter() -> Gst.Element:
     element = Gst.ElementFactory.make('cudaconvolve')
     if not element:
-        raise ValueError('GStreamer has no element cudaconvolve: set GST_PLUGIN_PATH to the folder of the plugin')
+        raise ValueError('there is no element cudaconvolve: set GST_PLUGIN_PATH to the folder of the plugin')
     return element
 
 
@@ -46,7 +46,7 @@ def allowed(element: Gst.Element, spec: GObject.ParamSpec) -> str:
         return 'true or false'
     if hasattr(spec, 'minimum'):
         return f'a number from {spec.minimum:g} to {spec.maximum:g}'
-    return f'as gst-inspect-1.0 cudaconvolve says: {spec.blurb}'
+    return f'as in gst-inspect-1.0 cudaconvolve: {spec.blurb}'
 
 
 def is_allowed(spec: GObject.ParamSpec, value: str) -> bool:
@@ -76,7 +76,7 @@ def apply_setting(element: Gst.Element, word: str) -> None:
     name, _, value = word.partition('=')
     if name == PRESET:
         if not element.load_preset(value):
-            raise ValueError(f"there is no preset '{value}': there are {', '.join(element.get_preset_names())}")
+            raise ValueError(f"there is no preset '{value}': choose one of {', '.join(element.get_preset_names())}")
         return
     spec = element.find_property(name)
     if not spec:
@@ -84,7 +84,7 @@ def apply_setting(element: Gst.Element, word: str) -> None:
     if spec.owner_type == Gst.Object.__gtype__:
         raise ValueError(f'{word}: {name} is not a setting of the filter')
     if not spec.flags & GObject.ParamFlags.WRITABLE:
-        raise ValueError(f'{word}: {name} can only be read')
+        raise ValueError(f'{word}: {name} is read-only')
     if spec.value_type == GObject.TYPE_STRING:
         element.set_property(name, value)
         if element.get_property(name) != value:
@@ -130,7 +130,7 @@ def check_state(element: Gst.Element, state: Json) -> None:
         if found['files'][path] != state['files'].get(path):
             raise ValueError(f"'{path}' has changed since library.py was called, or is another file on {os.uname().nodename}")
     if found != state:
-        raise ValueError(f'a preset has changed since library.py was called, or is another on {os.uname().nodename}')
+        raise ValueError(f'a preset has changed since library.py was called, or is different on {os.uname().nodename}')
 
 
 def context_frames(element: Gst.Element) -> int:

@@ -78,8 +78,8 @@ def without_overwrites(videos: list[Any]) -> list[Any]:
             die(f"'{name}' would replace '{shown(replaced)}', an INPUT: give another folder to --output")
         other = places.setdefault(entry(video.output), video).job['source']
         if other != source and identity(other) != identity(source):
-            die(f"'{shown(other)}' and '{shown(source)}' would both be written to '{name}': filter them by two calls, with "
-                'a folder each')
+            die(f"'{shown(other)}' and '{shown(source)}' would both be written to '{name}': filter them in two calls, with "
+                'a folder for each')
         if os.path.lexists(video.output) and not any(map(os.path.lexists, (video.work, video.work + '.json'))):
-            die(f"'{name}' is there, and no earlier call has written it: move it, or give another folder to --output")
+            die(f"'{name}' exists, and no earlier call has written it: move it, or give another folder to --output")
     return list(places.values())

@@ -182,7 +182,7 @@ class Run:
                 return
             silent = time.monotonic() - since
             if silent > STALL or silent > ENDED and not self.is_running():
-                raise TimeoutError(f'nothing came for {silent:.0f} s, where frames should be')
+                raise TimeoutError(f'no frame came for {silent:.0f} s')
 
     def is_running(self) -> bool:
         """A demuxer that fails at once may end without a message: parsebin drops those while it adds an element."""
@@ -271,7 +271,7 @@ def plan(folder: str, job: Json) -> Json:
             left_out.append(kind)
             run.on_samples(sink, lambda sample: None)
         elif not template:
-            raise ValueError(f'{kind} does not go into an output of this type: say --type mkv')
+            raise ValueError(f'{kind} cannot be in an output of this type: use --type mkv')
         else:
             name = f'stream-{len(streams)}'
             file = PacketFile(stack.enter_context(whole_file(os.path.join(folder, name))))
@@ -352,7 +352,7 @@ class Part:
         flags = Gst.SeekFlags.FLUSH | Gst.SeekFlags.KEY_UNIT | Gst.SeekFlags.SNAP_BEFORE
         if not pad.get_peer().send_event(Gst.Event.new_seek(1, Gst.Format.TIME, flags, Gst.SeekType.SET,
                                                             self.head['start'], Gst.SeekType.SET, -1)):
-            raise NotExact('the file cannot be entered at a time')
+            raise NotExact('a seek in the file is not exact')
 
     def take(self, pad: Gst.Pad, buffer: Gst.Buffer, when: int) -> bool:
         """Decoded frames."""
@@ -399,7 +399,7 @@ def segment(folder: str, job: Json, number: int) -> Json:
         run.on_samples(run['sink'], lambda sample: packets.add(sample, time_in_file(sample)))
         run.play()
         if not part.frames or part.frames != packets.packets:
-            raise NotExact(f'{part.frames} frames were filtered, and {packets.packets} encoded')
+            raise NotExact(f'{part.frames} frames were filtered, but {packets.packets} were encoded')
     check_source(job)
     stats = run['filter'].get_property('stats')
     return write_json(path + '.json', {
@@ -462,10 +462,10 @@ def add_source(run: Run, paths: list[str], notes: Json, times: list[int] = []) -
 def check_parts(notes: list[Json], frames: int) -> None:
     found = sum(note['packets'] for note in notes)
     if len(notes) > 1 and found != frames:
-        raise NotExact(f'the segments have {found} frames, and the file {frames}')
+        raise NotExact(f'the segments have {found} frames, but the file has {frames}')
     for number, (one, other) in enumerate(zip(notes, notes[1:])):
         if one['tail'] != other['head']:
-            raise NotExact(f'about the cut behind segment {number} the decoder does not give the same frames on both sides')
+            raise NotExact(f'at the cut after segment {number} the decoder produces different frames on both sides')
         if one['caps'] != other['caps']:
             raise NotExact(f'segments {number} and {number + 1} are encoded differently')
 

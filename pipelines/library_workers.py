@@ -120,7 +120,7 @@ def connect(stack: contextlib.ExitStack, address: str, tls: dict[str, str]) -> A
         stack.callback(lambda: client.status == 'running' and client.close())  # else it would try to connect for 30 s
         return client
     except (OSError, ValueError, TypeError) as failure:  # also of ssl, about the files
-        die(f'there is no Dask scheduler at {address} that can be reached: {failure}')
+        die(f'the Dask scheduler at {address} cannot be reached: {failure}')
 
 
 def wait_for_workers(client: Any) -> dict:
@@ -130,7 +130,7 @@ def wait_for_workers(client: Any) -> dict:
         if client.status != 'running':
             die(f"Dask's scheduler at {client.scheduler.address} has ended or cannot be reached")
         if time.monotonic() - said > 10:
-            print(f'no worker has come to {client.scheduler.address} so far; waiting', file=sys.stderr, flush=True)
+            print(f'no worker has connected to {client.scheduler.address} yet; waiting', file=sys.stderr, flush=True)
             said = time.monotonic()
         time.sleep(0.1)
     return workers

@@ -16,17 +16,17 @@
 
 typedef struct {
   char *input, *picture, *still, *output, *format, *encoder, *codec;
-  int frames, quality;    /* -1: the encoder's usual one */
-  double start, duration; /* seconds; a duration of 0 is all */
+  int frames, quality;    /* quality: -1 for the encoder's default */
+  double start, duration; /* seconds; a duration of 0 is up to the end */
   gboolean window, wipe, hides;
 
   const Container *container;
-  GstElement *pipeline, *filter; /* the second: all through which the video goes */
-  Mux *mux;                      /* NULL without a muxer */
-  Cut *cut;                      /* NULL: from beginning to end */
+  GstElement *pipeline, *filter; /* filter: all elements through which the video goes */
+  Mux *mux;                      /* NULL if there is no muxer */
+  Cut *cut;                      /* NULL: the whole input */
   Photo *photo;                  /* or NULL */
-  Truncation *truncation;        /* NULL without a file */
-  gint has_video;                /* atomic: a pad with video has come */
+  Truncation *truncation;        /* NULL if there is no file */
+  gint has_video;                /* atomic: there is a pad with video */
 } Media;
 
 /* ---- what is said */
@@ -44,7 +44,8 @@ is_caps_event(GstPadProbeInfo *info)
   return GST_EVENT_TYPE(GST_PAD_PROBE_INFO_EVENT(info)) == GST_EVENT_CAPS;
 }
 
-/* On the source pad of the converter before the filter, whose caps are on their way from the decoder's pad. */
+/* Prints the conversion. Called on the source pad of the converter before the filter. decoded: pad of the decoder,
+ * which has the original caps. */
 static GstPadProbeReturn
 tell_conversion(GstPad *pad, GstPadProbeInfo *info, gpointer decoded)
 {
@@ -56,12 +57,12 @@ tell_conversion(GstPad *pad, GstPadProbeInfo *info, gpointer decoded)
     return GST_PAD_PROBE_OK;
   gst_event_parse_caps(GST_PAD_PROBE_INFO_EVENT(info), &converted);
   if (gst_video_info_from_caps(&to, converted) && GST_VIDEO_INFO_FORMAT(&from) != GST_VIDEO_INFO_FORMAT(&to))
-    g_print("%s, which the filter does not take, is converted to %s\n", GST_VIDEO_INFO_NAME(&from),
+    g_print("%s, which the filter does not support, is converted to %s\n", GST_VIDEO_INFO_NAME(&from),
             GST_VIDEO_INFO_NAME(&to));
   return GST_PAD_PROBE_OK;
 }
 
-/* The 10 bit format of the same planes, or NULL if no encoder for the file takes it. */
+/* Returns the 10-bit format with the same planes, or NULL if no encoder of the container accepts it. */
 static const char *
 deep_format(const Media *media, const GstVideoInfo *from)
 {
@@ -72,7 +73,7 @@ deep_format(const Media *media, const GstVideoInfo *from)
   return container_encoder(media->container, media->codec, format) ? format : NULL;
 }
 
-/* Says in one sentence that the file holds less than what comes, and how it would hold more. */
+/* Prints one sentence if the file cannot hold all bits or colours of the input, and how to keep them. */
 static void
 tell_loss(const Media *media, const GstVideoInfo *from)
 {
@@ -83,7 +84,7 @@ tell_loss(const Media *media, const GstVideoInfo *from)
 
   if (!media->container->mux) {
     if (depth > 8 && !(GST_VIDEO_INFO_IS_GRAY(from) && container_takes(media->encoder, "GRAY16_BE")))
-      g_print("%s of %u bit is written as 8 bit: %s holds no more here\n", GST_VIDEO_INFO_NAME(from), depth,
+      g_print("%s of %u bit is written as 8 bit, the most that %s can hold here\n", GST_VIDEO_INFO_NAME(from), depth,
               media->container->suffix);
   } else if (depth <= 8)
     g_print("%s is written as 8 bit 4:2:0, which plays everywhere; FORMAT=... chooses another\n",
@@ -94,7 +95,7 @@ tell_loss(const Media *media, const GstVideoInfo *from)
             deep ? "FORMAT=" : "FORMAT=I420_10LE with an OUTPUT in .mkv", deep ? deep : "");
 }
 
-/* Removes the column and the row that a format with fewer samples of colour cannot hold: encoders refuse such sizes. */
+/* Crops one column or row if the subsampling of the format needs even sizes: encoders reject odd ones. */
 static void
 make_even(const Media *media, GstElement *crop, const GstVideoInfo *from)
 {
@@ -103,12 +104,12 @@ make_even(const Media *media, GstElement *crop, const GstVideoInfo *from)
   int right = from->width % (1 << to->w_sub[1]), bottom = from->height % (1 << to->h_sub[1]);
 
   if (right || bottom)
-    g_print("the size %dx%d is made even, as %s needs it\n", from->width, from->height,
+    g_print("the size %dx%d is made even, because %s needs that\n", from->width, from->height,
             media->format ? media->format : "4:2:0");
   g_object_set(crop, "right", right, "bottom", bottom, NULL);
 }
 
-/* On the sink pad of the converter behind the filter. */
+/* Called on the sink pad of the converter after the filter. */
 static GstPadProbeReturn
 prepare_output(GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
@@ -148,7 +149,7 @@ link_to(GstPad *pad, GstElement *element)
   return sink && GST_PAD_LINK_SUCCESSFUL(gst_pad_link(pad, sink));
 }
 
-/* Adds elements that are written as for gst-launch-1.0, and links the pad to them. */
+/* Adds elements, written as for gst-launch-1.0, and links the pad to them. */
 static GstElement *
 add_behind(Media *media, GstPad *pad, const char *elements)
 {
@@ -161,7 +162,7 @@ add_behind(Media *media, GstPad *pad, const char *elements)
   return link_to(pad, bin) ? bin : NULL;
 }
 
-/* A decoder may wait for a stream that is not linked. */
+/* Sink for unused streams: a decoder may wait for a stream that is not linked. */
 #define NOWHERE "fakesink sync=false async=false"
 
 static void
@@ -171,7 +172,7 @@ leave_out(Media *media, GstPad *pad, const char *stream)
   add_behind(media, pad, NOWHERE);
 }
 
-/* Encoders of video hold back seconds, and until then the rest waits. */
+/* Queue for the other streams, because video encoders hold back several seconds. */
 #define QUEUE "queue max-size-buffers=0 max-size-bytes=0 max-size-time=30000000000"
 
 static void
@@ -198,12 +199,12 @@ add_sound(Media *media, GstPad *pad, const GstCaps *caps, gboolean decoded)
   mux = gst_bin_get_by_name(GST_BIN(media->pipeline), "mux");
   bin = more ? add_behind(media, pad, elements) : NULL;
   if (bin && gst_element_link(bin, mux))
-    g_print("sound: %s\n", decoded ? "encoded anew" : "as it is");
+    g_print("sound: %s\n", decoded ? "encoded again" : "copied");
   else
-    fail(media, "the sound cannot be written to this kind of file", NULL);
+    fail(media, "the sound cannot be written to this type of file; set OUTPUT to a .mkv file", NULL);
 }
 
-/* Says in one sentence that subtitles are not written, and what would hold them. */
+/* Prints that subtitles are not written, and which file could hold them. */
 static void
 leave_out_subtitles(Media *media, const char *kind)
 {
@@ -233,12 +234,12 @@ add_subtitles(Media *media, GstPad *pad, const GstCaps *caps, const char *kind)
   }
   bin = add_behind(media, pad, QUEUE);
   if (bin && tracks_link_subtitles(bin, mux, strcmp(media->container->suffix, ".mp4") == 0))
-    g_print("subtitles: kept\n");
+    g_print("subtitles: copied\n");
   else
-    fail(media, "the subtitles cannot be written to this kind of file", NULL);
+    fail(media, "the subtitles cannot be written to this type of file; set OUTPUT to a .mkv file", NULL);
 }
 
-/* Fails for a video that is smaller than the muxers take; without that, GStreamer says only "not-negotiated". */
+/* Returns TRUE and fails if a video is too small for the muxers. GStreamer would only say "not-negotiated". */
 static gboolean
 is_too_small(Media *media, const GstCaps *caps)
 {
@@ -253,7 +254,7 @@ is_too_small(Media *media, const GstCaps *caps)
   if (MIN(width, height) >= least)
     return FALSE;
   text = g_strdup_printf(
-      "a video of %dx%d is too small: %s holds %dx%d and more; set OUTPUT to a file in .png for the first frame", width,
+      "a video of %dx%d is too small: %s needs at least %dx%d; set OUTPUT to a .png file for the first frame", width,
       height, media->container->suffix, least, least);
   fail(media, text, NULL);
   return TRUE;
@@ -287,7 +288,7 @@ add_video(Media *media, GstPad *pad)
     gst_pad_add_probe(source, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, tell_conversion, gst_object_ref(pad),
                       gst_object_unref);
   } else {
-    fail(media, "the video has a format that cannot be converted for the filter", NULL);
+    fail(media, "the format of the video cannot be converted for the filter", NULL);
   }
 }
 
@@ -326,7 +327,7 @@ no_more_pads(GstElement *decoder, gpointer user_data)
   fail(media, text, NULL);
 }
 
-/* A stream that cannot be decoded. */
+/* Called for a stream that cannot be decoded. */
 static void
 unknown_type(GstElement *decoder, GstPad *pad, GstCaps *caps, gpointer user_data)
 {
@@ -336,7 +337,7 @@ unknown_type(GstElement *decoder, GstPad *pad, GstCaps *caps, gpointer user_data
     leave_out_subtitles(user_data, name);
 }
 
-/* Sound and subtitles that the container takes need not be decoded. */
+/* Returns the caps of sound and subtitles that the container can hold without decoding them. */
 static GstCaps *
 caps_to_expose(Media *media, GstElement *decoder)
 {
@@ -389,7 +390,8 @@ add_picture(Media *media)
 
 /* ---- output */
 
-/* Telephones leave it to the player to turn their videos and photos; here what is written is turned. */
+/* Returns the elements that rotate the video. Phones leave the rotation to the player, but the file that is written is
+ * rotated. */
 static char *
 describe_turn(Media *media)
 {
@@ -404,7 +406,7 @@ describe_turn(Media *media)
   return g_strdup_printf(" ! videoflip video-direction=%d", direction);
 }
 
-/* The elements behind the filter. */
+/* Returns the elements after the filter. */
 static char *
 describe_output(Media *media)
 {
@@ -455,7 +457,7 @@ add_output(Media *media)
 
 /* ---- all of it */
 
-/* The elements as one, with a sink pad and a source pad; NULL with the reason on stderr. */
+/* Returns a bin of the elements with a sink pad and a source pad, or NULL with the reason on stderr. */
 static GstElement *
 parse_filter(const char **arguments)
 {
@@ -463,7 +465,7 @@ parse_filter(const char **arguments)
   GstElement *bin = gst_parse_launchv_full(arguments, NULL, GST_PARSE_FLAG_PLACE_IN_BIN, &error);
 
   if (error) {
-    g_printerr("the pipeline cannot be made: %s\n", error->message);
+    g_printerr("the pipeline cannot be built: %s\n", error->message);
     g_clear_object(&bin);
     return NULL;
   }
@@ -485,7 +487,7 @@ build(Media *media, const char **arguments)
   }
   media->container = media->output ? container_find(media->output) : NULL;
   if (media->output && !media->container) {
-    g_printerr("%s: the name of a video ends in .mp4 .mkv .webm or .ogv, that of a picture in .png or .jpg\n",
+    g_printerr("%s: the name of a video must end in .mp4 .mkv .webm or .ogv, and of a picture in .png or .jpg\n",
                media->output);
     return FALSE;
   }
@@ -509,7 +511,7 @@ build(Media *media, const char **arguments)
   return add_picture(media);
 }
 
-/* Returns the exit status. A picture of a video's first frame does not need the rest. */
+/* Returns the exit status. Does not report a truncated file for a picture of the first frame, which needs no more. */
 static int
 play_media(Media *media)
 {
@@ -521,7 +523,7 @@ play_media(Media *media)
   return status;
 }
 
-/* Plays into the part file, and gives it its name if it is complete. Returns the exit status. */
+/* Plays into a temporary file, and renames it if it is complete. Returns the exit status. */
 static int
 write_file(Media *media)
 {
@@ -558,7 +560,7 @@ run(Media *media, const char **arguments, MediaPrepare *prepare, gpointer user_d
     return 2;
   filter = play_filter(media->pipeline);
   if (!filter) {
-    g_printerr("there is no cudaconvolve in the pipeline\n");
+    g_printerr("there is no cudaconvolve in the pipeline: add one\n");
     return 2;
   }
   if (media->wipe)
@@ -574,19 +576,21 @@ media_main(int argc, char **argv, gboolean hides, const GOptionEntry *options, M
 {
   Media media = {.frames = 300, .hides = hides, .quality = -1};
   const GOptionEntry entries[] = {
-      {"input", 0, 0, G_OPTION_ARG_FILENAME, &media.input, "video to filter, else a test picture", "FILE|URI"},
-      {"picture", 0, 0, G_OPTION_ARG_STRING, &media.picture, "the test picture, as for gst-launch-1.0", "ELEMENTS"},
-      {"still", 0, 0, G_OPTION_ARG_FILENAME, &media.still, "photograph over which the view moves", "FILE"},
-      {"frames", 0, 0, G_OPTION_ARG_INT, &media.frames, "of the test picture of its own", "N"},
+      {"input", 0, 0, G_OPTION_ARG_FILENAME, &media.input, "video to filter; by default a test picture", "FILE|URI"},
+      {"picture", 0, 0, G_OPTION_ARG_STRING, &media.picture, "elements of the test picture, as for gst-launch-1.0",
+       "ELEMENTS"},
+      {"still", 0, 0, G_OPTION_ARG_FILENAME, &media.still, "photograph, over which the view moves", "FILE"},
+      {"frames", 0, 0, G_OPTION_ARG_INT, &media.frames, "number of frames of the test picture", "N"},
       {"output", 0, 0, G_OPTION_ARG_FILENAME, &media.output, "file to write", "FILE"},
-      {"window", 0, 0, G_OPTION_ARG_NONE, &media.window, "show the video", NULL},
-      {"format", 0, 0, G_OPTION_ARG_STRING, &media.format, "samples of the file, like Y444_10LE", "FORMAT"},
-      {"encoder", 0, 0, G_OPTION_ARG_STRING, &media.encoder, "of the video", "ELEMENT"},
-      {"codec", 0, 0, G_OPTION_ARG_STRING, &media.codec, "of the video, h264 h265 av1 or vp9", "CODEC"},
-      {"quality", 0, 0, G_OPTION_ARG_INT, &media.quality, "of the video or picture, 0 to 100", "N"},
-      {"start", 0, 0, G_OPTION_ARG_DOUBLE, &media.start, "where the part of the input begins", "SECONDS"},
-      {"duration", 0, 0, G_OPTION_ARG_DOUBLE, &media.duration, "of the part", "SECONDS"},
-      {"wipe", 0, 0, G_OPTION_ARG_NONE, &media.wipe, "filter only what is right of a line that moves", NULL},
+      {"window", 0, 0, G_OPTION_ARG_NONE, &media.window, "show the video in a window", NULL},
+      {"format", 0, 0, G_OPTION_ARG_STRING, &media.format, "format of the file's samples, for example Y444_10LE",
+       "FORMAT"},
+      {"encoder", 0, 0, G_OPTION_ARG_STRING, &media.encoder, "encoder of the video", "ELEMENT"},
+      {"codec", 0, 0, G_OPTION_ARG_STRING, &media.codec, "codec of the video: h264 h265 av1 or vp9", "CODEC"},
+      {"quality", 0, 0, G_OPTION_ARG_INT, &media.quality, "quality of the video or picture, 0 to 100", "N"},
+      {"start", 0, 0, G_OPTION_ARG_DOUBLE, &media.start, "start of the part of the input to filter", "SECONDS"},
+      {"duration", 0, 0, G_OPTION_ARG_DOUBLE, &media.duration, "length of that part", "SECONDS"},
+      {"wipe", 0, 0, G_OPTION_ARG_NONE, &media.wipe, "filter only the part to the right of a moving line", NULL},
       {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL},
   };
   g_autoptr(GOptionContext) context = g_option_context_new("[--] ELEMENT ! ELEMENT ...");

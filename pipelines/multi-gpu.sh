@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# You should see frames/s of each stream and of all together, on 1, 2, 4 and so on up to all GPUs of the machine.
+# You should see frames/s per stream and in total, on 1, 2, 4 and so on up to all GPUs of the machine.
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Usage: pipelines/multi-gpu.sh [-DOPTION=VALUE]...
-# STREAMS=N: of all GPUs together, by default two for each; fewer GPUs get their part. DURATION=3: seconds that are counted.
-# WIDTH=3840 HEIGHT=2160 FORMAT=NV12: of the frames, which are noise. MEMORY=cuda: on the GPUs already, not in system memory.
-# RADIUS=8 FILTER=gaussian ALGORITHM=auto: the properties of those names. BACKEND=cpu: without GPUs, as it also is where there
-# are none.
+# STREAMS=N: streams on all GPUs together, by default two per GPU. Fewer GPUs get their share.
+# DURATION=3: seconds to measure.
+# WIDTH=3840 HEIGHT=2160 FORMAT=NV12: size and format of the frames, which contain noise.
+# MEMORY=cuda: the frames are in GPU memory instead of system memory.
+# RADIUS=8 FILTER=gaussian ALGORITHM=auto: the properties of these names.
+# BACKEND=cpu: use the CPU, which is the default if there is no GPU.
 set -euo pipefail
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 

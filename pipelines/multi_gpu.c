@@ -1,16 +1,16 @@
-/* You should see frames/s of each stream and of all together, on 1, 2, 4 and so on up to all GPUs of the machine.
+/* You should see frames/s per stream and in total, on 1, 2, 4 and so on up to all GPUs of the machine.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * How streams are spread over GPUs: by cuda-device-id of each one's cudaconvolve. They run side by side in this
- * process.
+ * Shows how to spread streams over GPUs: with cuda-device-id of each stream's cudaconvolve. The streams run side by
+ * side in this process.
  *
  *   multi-gpu [OPTION]... [SETTING=VALUE]...     settings of cudaconvolve: multi-gpu --streams 8 radius=8
  *
- * The frames are noise, sent as fast as they are taken, and thrown away behind the filter; what is counted is what
- * comes there. Where there is one GPU the streams share it, and where there is none the CPU. GPUs share the host's
- * memory: for frames in that, beside the frames/s stands what they allow without a filter, where each frame's bytes are
- * only copied up and down. Exit status: 0; 1 where a stream fails.
+ * The frames contain noise, are sent as fast as the filter accepts them, and are counted and dropped after it. With one
+ * GPU all streams share it; without a GPU they share the CPU. GPUs share the host's memory, so for frames in system
+ * memory the program also prints the frames/s of copies to and from the GPU without a filter. Exit status: 0, or 1 if a
+ * stream fails.
  */
 #include <gst/gst.h>
 #include <gst/video/video.h>
@@ -23,7 +23,7 @@
 
 #define MAX_GPUS 64
 #define STREAMS_PER_GPU 2
-#define WARM_FRAMES 16 /* of each stream, before any is counted */
+#define WARM_FRAMES 16 /* frames per stream before the measurement */
 #define PATIENCE_US (60 * G_USEC_PER_SEC)
 #define LOOK_US 10000
 
@@ -33,34 +33,35 @@ static char *format, *backend, *memory;
 static char **settings;
 
 static const GOptionEntry entries[] = {
-    {"streams", 0, 0, G_OPTION_ARG_INT, &n_streams, "Streams, all GPUs together (default: two for each GPU)", "N"},
-    {"duration", 0, 0, G_OPTION_ARG_DOUBLE, &duration, "Seconds that are counted (default 3)", "S"},
-    {"width", 0, 0, G_OPTION_ARG_INT, &width, "Of the frames (default 3840)", "PIXELS"},
-    {"height", 0, 0, G_OPTION_ARG_INT, &height, "Of the frames (default 2160)", "PIXELS"},
-    {"format", 0, 0, G_OPTION_ARG_STRING, &format, "Of the frames (default NV12)", "FORMAT"},
-    {"memory", 0, 0, G_OPTION_ARG_STRING, &memory, "system, or cuda: on the GPU already (default system)", "NAME"},
-    {"backend", 0, 0, G_OPTION_ARG_STRING, &backend, "auto: GPUs where there are any (default); or cpu", "NAME"},
-    {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_STRING_ARRAY, &settings, "Of cudaconvolve", "SETTING=VALUE"},
+    {"streams", 0, 0, G_OPTION_ARG_INT, &n_streams, "Streams on all GPUs together (default two per GPU)", "N"},
+    {"duration", 0, 0, G_OPTION_ARG_DOUBLE, &duration, "Seconds to measure (default 3)", "S"},
+    {"width", 0, 0, G_OPTION_ARG_INT, &width, "Width of the frames (default 3840)", "PIXELS"},
+    {"height", 0, 0, G_OPTION_ARG_INT, &height, "Height of the frames (default 2160)", "PIXELS"},
+    {"format", 0, 0, G_OPTION_ARG_STRING, &format, "Format of the frames (default NV12)", "FORMAT"},
+    {"memory", 0, 0, G_OPTION_ARG_STRING, &memory,
+     "Memory of the frames: system, or cuda for GPU memory (default system)", "NAME"},
+    {"backend", 0, 0, G_OPTION_ARG_STRING, &backend, "auto: all GPUs if there are any (default); or cpu", "NAME"},
+    {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_STRING_ARRAY, &settings, "Properties of cudaconvolve", "SETTING=VALUE"},
     {NULL},
 };
 
 typedef struct {
   GstElement *filter;
-  gint frames;       /* atomic: that left the filter */
-  gint before;       /* the same when the count began */
+  gint frames;       /* atomic: frames that left the filter */
+  gint before;       /* value of `frames` at the start of the measurement */
   double per_second; /* frames/s */
 } Stream;
 
 typedef struct {
-  GstElement *pipeline[MAX_GPUS]; /* of each GPU in use, or the one of the CPU */
-  Feed feed[MAX_GPUS];            /* of each pipeline */
+  GstElement *pipeline[MAX_GPUS]; /* one per GPU in use, or one for the CPU */
+  Feed feed[MAX_GPUS];            /* one per pipeline */
   Stream *stream;                 /* stream i is in pipeline i modulo their number */
   int n_pipelines, n_streams;
 } Run;
 
 /* ---- which GPUs there are ---- */
 
-/* What went wrong in an element or a pipeline; NULL: nothing yet. g_free. */
+/* Returns the error of an element or a pipeline, to be freed; NULL if there is none yet. */
 static char *
 take_error(GstBus *bus)
 {
@@ -73,7 +74,7 @@ take_error(GstBus *bus)
   return g_strdup_printf("%s: %s", GST_MESSAGE_SRC_NAME(message), error->message);
 }
 
-/* cudaconvolve opens its GPU on the way to PAUSED, which needs no pipeline around it. */
+/* Returns TRUE if cudaconvolve can open the GPU, which it does on the way to PAUSED. */
 static gboolean
 gpu_works(int device, char **reason)
 {
@@ -91,7 +92,7 @@ gpu_works(int device, char **reason)
   return works;
 }
 
-/* Says why, where it is less than two. */
+/* Returns the number of GPUs to use. Prints the reason if it is less than two. */
 static int
 count_gpus(void)
 {
@@ -99,7 +100,7 @@ count_gpus(void)
   int n = 0;
 
   if (g_strcmp0(backend, "cpu") == 0) {
-    g_print("on the CPU, as asked for\n");
+    g_print("on the CPU, as requested\n");
     return 0;
   }
   while (n < MAX_GPUS && gpu_works(n, &reason))
@@ -107,7 +108,7 @@ count_gpus(void)
   if (n == 0)
     g_print("no GPU, so the streams share the CPU: %s\n", reason ? reason : "no reason was given");
   else if (n == 1)
-    g_print("one GPU, which the streams share; there is no other to compare it with\n");
+    g_print("one GPU, which the streams share; there is no second one to compare with\n");
   else
     g_print("%d GPUs\n", n);
   return n;
@@ -122,7 +123,7 @@ count_frame(GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
   return GST_PAD_PROBE_OK;
 }
 
-/* Streams number first, first + step, ... as text for a pipeline. device: -1 for the CPU. */
+/* Returns the streams number first, first + step, ... as text for a pipeline. device: -1 for the CPU. */
 static char *
 describe_streams(int first, int step, int n, int device)
 {
@@ -169,7 +170,7 @@ prepare_stream(GstElement *pipeline, const Feed *feed, Stream *stream, int numbe
   gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, count_frame, &stream->frames, NULL);
 }
 
-/* In system memory the source takes its frames from the element's own pool, where that offers one. */
+/* Makes the frames. In system memory, the source uses the pool that the element proposes, if there is one. */
 static gboolean
 make_feed(Feed *feed, int device, GError **error)
 {
@@ -180,7 +181,7 @@ make_feed(Feed *feed, int device, GError **error)
   return feed_upload(feed, device, error);
 }
 
-/* FALSE, with the reason on stderr. */
+/* Returns FALSE, with the reason on stderr, if that fails. */
 static gboolean
 start_pipeline(Run *run, int number, int device)
 {
@@ -189,7 +190,7 @@ start_pipeline(Run *run, int number, int device)
   GstElement *pipeline = run->pipeline[number] = gst_parse_launch(text, &error);
 
   if (error || !make_feed(&run->feed[number], device, &error)) {
-    g_printerr("the pipeline cannot be made: %s\n", error->message);
+    g_printerr("the pipeline cannot be built: %s\n", error->message);
     return FALSE;
   }
   feed_set_context(&run->feed[number], pipeline);
@@ -225,7 +226,8 @@ is_healthy(GstElement *pipeline)
   return !error;
 }
 
-/* Waits until a moment, or until each stream has so many frames, whichever comes first. FALSE where one failed. */
+/* Waits until a time, or until each stream has that many frames, whichever comes first. Returns FALSE if a stream
+ * failed. */
 static gboolean
 await(Run *run, gint64 until, gint frames)
 {
@@ -242,7 +244,7 @@ await(Run *run, gint64 until, gint frames)
   return TRUE;
 }
 
-/* All streams are counted over the same time, once all of them run. */
+/* Measures all streams over the same time, while all of them run. */
 static gboolean
 count_streams(Run *run)
 {
@@ -268,7 +270,7 @@ count_streams(Run *run)
   return TRUE;
 }
 
-/* What it really ran on, by its own words. */
+/* Prints the device that the stream ran on, as the element reports it. */
 static void
 show_stream(const Stream *stream, int number)
 {
@@ -284,7 +286,7 @@ show_stream(const Stream *stream, int number)
 
 /* ---- the comparison ---- */
 
-/* n streams on so many GPUs in turn; 0: the CPU. Returns frames/s of all, below zero where one failed. */
+/* Runs n streams on a number of GPUs in turn; 0: on the CPU. Returns frames/s of all streams, below 0 if one failed. */
 static double
 run_streams(int n, int gpus)
 {
@@ -303,7 +305,7 @@ run_streams(int n, int gpus)
   return right ? sum : -1;
 }
 
-/* Frames/s of copies alone. */
+/* Returns frames/s of copies only. */
 static double
 run_copies(int gpus)
 {
@@ -321,7 +323,8 @@ show_sum(double sum, double one, gboolean several)
     g_print(", %.2f times one GPU", sum / one);
 }
 
-/* Fewer GPUs have their part of the streams; each GPU has one at least, so that some may stay idle. */
+/* Runs the streams on 1, 2, 4 and so on up to all GPUs. Fewer GPUs get their share of the streams, and each GPU at
+ * least one. */
 static gboolean
 compare(int found_gpus)
 {
@@ -343,7 +346,7 @@ compare(int found_gpus)
       const double copied = run_copies(gpus);
 
       one_copied = gpus <= 1 ? copied : one_copied;
-      g_print("; copies alone ");
+      g_print("; copies only ");
       show_sum(copied, one_copied, gpus > 1);
     }
     g_print("\n");
@@ -359,11 +362,11 @@ compare_all(void)
 
   if (n > 0 || !in_cuda_memory())
     return compare(n);
-  g_printerr("--memory cuda: frames cannot be on a GPU where there is none\n");
+  g_printerr("--memory cuda: there is no GPU; use --memory system\n");
   return FALSE;
 }
 
-/* Also says what the properties take. */
+/* Checks the settings, and prints the allowed values if one is not valid. */
 static gboolean
 settings_are_right(void)
 {
@@ -385,12 +388,13 @@ parse(int *argc, char ***argv)
   if (!g_option_context_parse(context, argc, argv, &error))
     g_printerr("%s\n", error->message);
   else if (n_streams < 0 || duration <= 0)
-    g_printerr("--streams %d --duration %g: streams are 1 or more, or 0 for two a GPU, and time goes forwards\n",
-               n_streams, duration);
+    g_printerr(
+        "--streams %d --duration %g: streams must be 1 or more, or 0 for two per GPU; the duration must be above 0\n",
+        n_streams, duration);
   else if (backend && !g_str_equal(backend, "auto") && !g_str_equal(backend, "cpu"))
-    g_printerr("--backend %s: auto, or cpu\n", backend);
+    g_printerr("--backend %s: must be auto or cpu\n", backend);
   else if (memory && !g_str_equal(memory, "system") && !in_cuda_memory())
-    g_printerr("--memory %s: system, or cuda\n", memory);
+    g_printerr("--memory %s: must be system or cuda\n", memory);
   else
     return TRUE;
   return FALSE;

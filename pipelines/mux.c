@@ -11,7 +11,7 @@ struct Mux {
   GstElement *element;
   char *suffix;
   gboolean hides;
-  GMutex lock; /* guards what follows: each stream has a thread */
+  GMutex lock; /* protects the members below: each stream has a thread */
   gboolean told;
   GDateTime *created;
 };
@@ -33,7 +33,7 @@ is_one_of(const guint8 *type, const char *types)
   return FALSE;
 }
 
-/* Returns FALSE at the end, and for a box that is longer than the data. */
+/* Reads the header of a box. Returns FALSE at the end, and if the box is longer than the data. */
 static gboolean
 next_box(const guint8 *data, guint64 size, guint64 *length, guint64 *head)
 {
@@ -46,7 +46,7 @@ next_box(const guint8 *data, guint64 size, guint64 *length, guint64 *head)
     *head = 16;
   }
   if (*length == 0)
-    *length = size; /* up to the end */
+    *length = size; /* the box reaches to the end */
   return *length >= *head && *length <= size;
 }
 
@@ -87,10 +87,10 @@ mux_tell_location(gboolean hides, gboolean holds, const char *suffix)
   else if (holds)
     g_print("location: kept; privacy.sh and faces.sh leave it out\n");
   else
-    g_print("location: left out, as %s does not hold it\n", suffix);
+    g_print("location: left out, because %s cannot hold it\n", suffix);
 }
 
-/* Says it once; from the second stream on it is the same. */
+/* Prints it once, because it is the same for all streams. */
 static void
 tell_once(Mux *mux)
 {
@@ -101,7 +101,8 @@ tell_once(Mux *mux)
 
 /* ---- the place in headers of .mp4 and .mov */
 
-/* ISO 6709, in degrees: +48.1373+011.5755/ or +48.1373+011.5755+520/, perhaps with the name of a system. */
+/* ISO 6709, in degrees: +48.1373+011.5755/ or +48.1373+011.5755+520/, optionally with the name of a reference system.
+ */
 #define PLACE "([+-][0-9]{2}(?:\\.[0-9]+)?)([+-][0-9]{3}(?:\\.[0-9]+)?)([+-][0-9]+(?:\\.[0-9]+)?)?(?:CRS[0-9A-Z_]*)?/"
 
 static void
@@ -173,7 +174,7 @@ take_tags(Mux *mux, GstEvent *event)
   return taken;
 }
 
-/* Muxers drop the packets that are beyond a segment's end, and the last packet of sound often is. */
+/* Removes the end of a segment. Muxers drop packets beyond it, and the last packet of sound often is. */
 static GstEvent *
 open_segment(GstEvent *event)
 {
@@ -203,11 +204,11 @@ watch_event(Mux *mux, GstPadProbeInfo *info)
 
 typedef struct {
   Mux *mux;
-  GstClockTime time; /* of the packet of sound before */
+  GstClockTime time; /* time of the previous packet of sound */
 } Stream;
 
-/* Packets out of Matroska may have no duration. In .mp4 the last one would then have none, and not be played: it gets
- * the time since the one before. */
+/* Sets a missing duration, as packets from Matroska can have. The last packet of an .mp4 would otherwise not be played.
+ * Uses the time since the previous packet. */
 static GstBuffer *
 add_duration(Stream *stream, GstBuffer *packet)
 {
@@ -222,7 +223,7 @@ add_duration(Stream *stream, GstBuffer *packet)
   return packet;
 }
 
-/* The headers of Ogg have no time; mp4mux, which refuses them, has them from the caps. */
+/* Returns TRUE for headers of Ogg, which have no time. mp4mux rejects them, and gets them from the caps. */
 static gboolean
 is_header(const GstBuffer *packet)
 {
@@ -292,11 +293,11 @@ mux_free(Mux *mux)
 
 typedef struct {
   FILE *file;
-  const guint8 *start; /* of the file's contents */
-  guint64 time;        /* seconds since 1904 */
+  const guint8 *start; /* contents of the file */
+  guint64 time;        /* creation time in seconds since 1904 */
 } Stamp;
 
-/* A header begins with its version and flags; then comes the time, in 64 bits in version 1. */
+/* Writes the time into a header. It begins with version and flags; the time follows, in 64 bits for version 1. */
 static void
 stamp_header(const Stamp *stamp, const guint8 *header)
 {
@@ -310,7 +311,7 @@ stamp_header(const Stamp *stamp, const guint8 *header)
     fwrite(bytes + 8 - n, 1, n, stamp->file);
 }
 
-/* The headers of the file and of its tracks are boxes in boxes. */
+/* Finds the headers of the file and of its tracks, which are nested boxes. */
 static void
 stamp_boxes(const Stamp *stamp, const guint8 *data, guint64 size)
 {

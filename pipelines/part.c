@@ -32,10 +32,10 @@ part_new(const char *output)
 
   mask_signals(SIG_BLOCK);
   g_idle_add_full(G_PRIORITY_HIGH, release_signals, NULL, NULL);
-  signal(SIGPIPE, SIG_IGN); /* a reader of the messages that ends must not end this program before it cleans up */
+  signal(SIGPIPE, SIG_IGN); /* if the reader of the messages exits, this program must still clean up */
   if (g_mkdtemp(folder))
     return g_build_filename(folder, name, NULL);
-  g_printerr("no file can be made in '%s': %s; set OUTPUT to a file in another folder\n", beside, g_strerror(errno));
+  g_printerr("no file can be created in '%s': %s; set OUTPUT to a file in another folder\n", beside, g_strerror(errno));
   return NULL;
 }
 

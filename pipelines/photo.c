@@ -10,17 +10,17 @@
 
 #define JPEG_START "\xff\xd8"
 #define PNG_START "\x89PNG\r\n\x1a\n"
-#define EXIF "Exif\0" /* and the 0 that C adds */
+#define EXIF "Exif\0" /* C adds the second 0 */
 #define ICC "ICC_PROFILE"
 #define EXIF_MARKER 0xe1
 #define ICC_MARKER 0xe2
-#define MAX_SEGMENT (G_MAXUINT16 - 2) /* bytes of a segment of JPEG beside its length */
-#define MAX_PROFILE (16 << 20)        /* bytes; the largest that are used have some 3 MB */
-#define ICC_SPACE 16                  /* where a profile names its colours, in 4 letters */
+#define MAX_SEGMENT (G_MAXUINT16 - 2) /* bytes of a JPEG segment, without its length */
+#define MAX_PROFILE (16 << 20)        /* bytes; the largest in use have about 3 MB */
+#define ICC_SPACE 16                  /* offset in a profile of the name of its colours, 4 letters */
 
 struct Photo {
-  GstTagList *tags;  /* of EXIF, or NULL */
-  GByteArray *parts; /* of the profile, as they come in JPEG */
+  GstTagList *tags;  /* tags of EXIF, or NULL */
+  GByteArray *parts; /* parts of the profile, as they come in JPEG */
   GBytes *profile;   /* or NULL */
 };
 
@@ -35,7 +35,7 @@ take_exif(Photo *photo, const guint8 *data, gsize size)
     photo->tags = gst_tag_list_from_exif_buffer_with_tiff_header(buffer);
 }
 
-/* The parts of a profile are numbered; all writers store them in their order. */
+/* Keeps a segment. The parts of a profile are numbered, but all writers store them in order. */
 static void
 take_segment(Photo *photo, guint8 marker, const guint8 *data, gsize size)
 {
@@ -45,7 +45,7 @@ take_segment(Photo *photo, guint8 marker, const guint8 *data, gsize size)
     g_byte_array_append(photo->parts, data + sizeof ICC + 2, (guint)(size - sizeof ICC - 2));
 }
 
-/* Segments: FF, a marker, and the length of what follows, itself included. The image begins at DA. */
+/* Reads segments: FF, a marker, and the length of the rest, including itself. The image begins at DA. */
 static void
 read_jpeg(Photo *photo, const guint8 *data, gsize size)
 {
@@ -61,7 +61,7 @@ read_jpeg(Photo *photo, const guint8 *data, gsize size)
     photo->profile = g_bytes_new(photo->parts->data, photo->parts->len);
 }
 
-/* Runs all of the data through a converter. Returns NULL if that fails, or gives more than MAX_PROFILE bytes. */
+/* Runs all data through a converter. Returns NULL if that fails, or if the result has more than MAX_PROFILE bytes. */
 static GBytes *
 convert(GConverter *converter, const guint8 *data, gsize size)
 {
@@ -75,7 +75,7 @@ convert(GConverter *converter, const guint8 *data, gsize size)
   return g_bytes_new(all, n);
 }
 
-/* iCCP: a name, 0, the method of compression, 0, and the profile. */
+/* Reads iCCP: a name, 0, the method of compression, 0, and the profile. */
 static void
 read_profile(Photo *photo, const guint8 *data, gsize size)
 {
@@ -86,7 +86,7 @@ read_profile(Photo *photo, const guint8 *data, gsize size)
     photo->profile = convert(zlib, end + 2, (gsize)(data + size - end - 2));
 }
 
-/* Chunks: a length, a type, that many bytes of data, and a checksum. */
+/* Reads chunks: a length, a type, that many bytes of data, and a checksum. */
 static void
 read_png(Photo *photo, const guint8 *data, gsize size)
 {
@@ -174,7 +174,7 @@ append_jpeg_profile(GByteArray *out, const guint8 *profile, gsize size)
   }
 }
 
-/* The check sum of PNG. */
+/* Returns the checksum of PNG. */
 static guint32
 crc(const guint8 *data, gsize size)
 {
@@ -207,7 +207,7 @@ append_chunk(GByteArray *out, const char *type, const char *name, gsize name_siz
 static void
 append_png_profile(GByteArray *out, const guint8 *profile, gsize size)
 {
-  static const char name[] = "ICC profile\0"; /* its end, and the method of compression */
+  static const char name[] = "ICC profile\0"; /* includes the 0 after the name, and the method of compression */
   g_autoptr(GConverter) zlib = G_CONVERTER(g_zlib_compressor_new(G_ZLIB_COMPRESSOR_FORMAT_ZLIB, -1));
   g_autoptr(GBytes) small = convert(zlib, profile, size);
 
@@ -215,7 +215,7 @@ append_png_profile(GByteArray *out, const guint8 *profile, gsize size)
     append_chunk(out, "iCCP", name, sizeof name, g_bytes_get_data(small, NULL), g_bytes_get_size(small));
 }
 
-/* Whether a written picture is grey: a .jpg by its components, a .png by its colour type. */
+/* Returns TRUE if a written picture is grey: a .jpg by its components, a .png by its colour type. */
 static gboolean
 is_grey(const guint8 *data, gsize size, gboolean png)
 {
@@ -237,7 +237,7 @@ append_profile(const Photo *photo, GByteArray *out, gboolean grey, gboolean png)
   if (!profile || size < ICC_SPACE + 4)
     return;
   if (memcmp(profile + ICC_SPACE, grey ? "GRAY" : "RGB ", 4) != 0)
-    g_print("colour profile: left out, as it is for colours %.4s\n", (const char *)profile + ICC_SPACE);
+    g_print("colour profile: left out, because it is for colours %.4s\n", (const char *)profile + ICC_SPACE);
   else if (png)
     append_png_profile(out, profile, size);
   else
@@ -253,7 +253,7 @@ append_exif(const Photo *photo, GByteArray *out, gboolean hides, gboolean png)
 
   if (!tags)
     return;
-  gst_tag_list_remove_tag(tags, GST_TAG_IMAGE_ORIENTATION); /* the pixels are turned */
+  gst_tag_list_remove_tag(tags, GST_TAG_IMAGE_ORIENTATION); /* the pixels are rotated already */
   if (mux_has_location(tags))
     mux_tell_location(hides, TRUE, "");
   if (hides)
@@ -268,7 +268,7 @@ append_exif(const Photo *photo, GByteArray *out, gboolean hides, gboolean png)
   gst_buffer_unmap(exif, &map);
 }
 
-/* After the header, which is JFIF in .jpg. */
+/* Returns the offset after the header, which is JFIF in .jpg. */
 static gsize
 place_of_notes(const guint8 *data, gsize size, gboolean png)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Progress each second, messages in plain words, and at the end what ran where.
+ * Shows progress each second, readable messages, and at the end which device ran the filter.
  */
 #include <glib-unix.h>
 #include <signal.h>
@@ -9,15 +9,15 @@
 #include "play.h"
 #include "stall.h"
 
-#define STOP_US (2 * G_USEC_PER_SEC) /* for stopping after a failure: a source that is blocked never stops */
+#define STOP_US (2 * G_USEC_PER_SEC) /* time to stop after a failure: a blocked source never stops */
 
 static int patience = 10;
 static gboolean verbose;
 static gboolean was_interrupted;
 
 const GOptionEntry play_options[] = {
-    {"patience", 0, 0, G_OPTION_ARG_INT, &patience, "seconds without progress after which a file is given up; 0: never",
-     "SECONDS"},
+    {"patience", 0, 0, G_OPTION_ARG_INT, &patience,
+     "give up on a file after this many seconds without progress; 0: never", "SECONDS"},
     {"verbose", 0, 0, G_OPTION_ARG_NONE, &verbose, "print all statistics", NULL},
     {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL},
 };
@@ -37,16 +37,16 @@ play_was_interrupted(void)
 typedef struct {
   GstElement *pipeline;
   GMainLoop *loop;
-  GThread *starter;   /* changes to PLAYING, since a source may block in that */
-  GAsyncQueue *done;  /* has an entry when the pipeline has stopped */
+  GThread *starter;   /* sets the state to PLAYING, because a source may block in that */
+  GAsyncQueue *done;  /* gets an entry when the pipeline has stopped */
   gint started, live; /* atomic */
   gboolean failed, stopping;
-  gint frames;        /* atomic: that left the first cudaconvolve */
-  gint64 first, last; /* monotonic time of the first and the latest, read when the stream has ended */
+  gint frames;        /* atomic: frames that left the first cudaconvolve */
+  gint64 first, last; /* monotonic times of the first and the last frame; read after the end of the stream */
   gint shown;         /* frames at the last line of progress */
-  gint messages;      /* on the bus */
-  guint64 signs;      /* at the last line of progress, see is_stalled() */
-  int quiet_s;        /* since they changed */
+  gint messages;      /* number of messages on the bus */
+  guint64 signs;      /* value at the last line of progress, see is_stalled() */
+  int quiet_s;        /* seconds since `signs` changed */
 } Run;
 
 static GstPadProbeReturn
@@ -60,8 +60,8 @@ count_frame(GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
   return GST_PAD_PROBE_OK;
 }
 
-/* Called each second. Time in which this process was stopped does not count. Messages come from each element and pad
- * that is added, and the position goes on while a sink waits for a frame's time. */
+/* Called each second, so the time in which this process was stopped does not count. There are messages for each new
+ * element and pad, and the position advances while a sink waits for the time of a frame. */
 static gboolean
 is_stalled(Run *run, gint64 position)
 {
@@ -80,7 +80,7 @@ give_up(Run *run)
 
   if (!file)
     return;
-  g_print("error: '%s' has given no data, stream or frame for %d s; it may be cut off or damaged (PATIENCE=%d waits "
+  g_print("error: no data, stream or frame came from '%s' for %d s; it may be truncated or damaged (PATIENCE=%d waits "
           "longer)\n",
           file, run->quiet_s, 6 * patience);
   run->failed = TRUE;
@@ -107,7 +107,7 @@ show_progress(gpointer user_data)
   return G_SOURCE_CONTINUE;
 }
 
-/* Leaves at once, as one who has failed, so that no half of a file is left. */
+/* Ends with a failure at once, so that no unfinished file is left. */
 static gboolean
 terminated(gpointer user_data)
 {
@@ -118,8 +118,8 @@ terminated(gpointer user_data)
   return G_SOURCE_CONTINUE;
 }
 
-/* Ctrl-C ends the stream, so that the file is completed; a second one leaves at once, and so does one before the start,
- * which would wait for that. */
+/* Ctrl-C ends the stream, so that the file is completed. A second Ctrl-C ends at once. So does one before the start,
+ * which could not wait for the end of the stream. */
 static gboolean
 interrupted(gpointer user_data)
 {
@@ -132,8 +132,7 @@ interrupted(gpointer user_data)
   return G_SOURCE_CONTINUE;
 }
 
-/* The details begin with a line that says where in GStreamer's source the message comes from; what follows is for
- * people. */
+/* Prints a message. The first line of the details is a place in the source of GStreamer, which is not printed. */
 static void
 show_message(GstMessage *message)
 {
@@ -155,7 +154,7 @@ show_message(GstMessage *message)
     g_print("the packages gstreamer1.0-plugins-bad and gstreamer1.0-libav have more decoders\n");
 }
 
-/* A source on the network asks for a pause while its buffer fills. */
+/* Pauses while the buffer of a network source fills. */
 static void
 follow_buffering(Run *run, GstMessage *message)
 {
@@ -197,7 +196,7 @@ on_message(GstBus *bus, GstMessage *message, gpointer user_data)
   return G_SOURCE_CONTINUE;
 }
 
-/* What is shown of the statistics: where and how the element ran, or all. */
+/* Prints a field of the statistics: backend, device and algorithm, or with --verbose all of them. */
 static gboolean
 show_field(GQuark field, const GValue *value, gpointer user_data)
 {
@@ -244,7 +243,7 @@ show_result(Run *run)
 
   if (run->frames == 0) {
     if (!run->failed)
-      g_print("no video frame came through\n");
+      g_print("no video frame came out of the filter\n");
     return;
   }
   g_print("%d frame%s in %.1f s", run->frames, run->frames == 1 ? "" : "s", seconds);
@@ -261,7 +260,7 @@ play_parse(const char **arguments)
   g_autoptr(GstElement) pipeline = gst_parse_launchv(arguments, &error);
 
   if (error) {
-    g_printerr("the pipeline cannot be made: %s\n", error->message);
+    g_printerr("the pipeline cannot be built: %s\n", error->message);
     return NULL;
   }
   return g_steal_pointer(&pipeline);
@@ -298,7 +297,7 @@ play_filter(GstElement *pipeline)
   return gst_iterator_next(all, &first) == GST_ITERATOR_OK ? g_value_dup_object(&first) : NULL;
 }
 
-/* If the change of state fails, an error is on the bus and ends the loop. */
+/* If this fails, there is an error on the bus, which ends the loop. */
 static gpointer
 start(gpointer user_data)
 {
@@ -321,7 +320,7 @@ stop(gpointer user_data)
   return NULL;
 }
 
-/* Returns the exit status. What is blocked for good keeps its memory, and the pipeline, until the process ends. */
+/* Returns the exit status. A pipeline that is blocked forever is not freed. */
 static int
 finish(Run *run)
 {
@@ -330,7 +329,7 @@ finish(Run *run)
       (run->failed ? g_async_queue_timeout_pop(run->done, STOP_US) : g_async_queue_pop(run->done)) != NULL;
   int status = run->failed || run->frames == 0;
 
-  show_result(run); /* the statistics stay until the next start */
+  show_result(run); /* the statistics can be read until the next start */
   g_main_loop_unref(run->loop);
   if (stopped) {
     g_thread_join(g_steal_pointer(&stopper));
@@ -342,7 +341,7 @@ finish(Run *run)
   return status;
 }
 
-/* Returns TRUE for a signal that nohup or the like keeps from this process. */
+/* Returns TRUE if nohup or a similar program made this process ignore the signal. */
 static gboolean
 is_ignored(int number)
 {

@@ -1,15 +1,15 @@
-/* You should see frames and frames/s each second, messages in plain words, and at the end what ran where.
+/* You should see frames and frames/s each second, readable messages, and at the end the device that ran the filter.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * How a detector tells cudaconvolve what to hide: by a GstVideoRegionOfInterestMeta for each face, attached to the
- * frames before they reach it.
+ * Shows how a detector selects what cudaconvolve hides: it attaches a GstVideoRegionOfInterestMeta for each face to the
+ * frames before cudaconvolve.
  *
  *   privacy [--region=X,Y,W,H[,TYPE]]... OPTIONS -- ELEMENT ! ELEMENT ...       with the options of media.h
  *
- * Each frame that comes to the first cudaconvolve of the pipeline gets the rectangles, of type "face" where none is
- * given. Without rectangles two faces and a number plate are drawn into the frames, which must be NV12 in system
- * memory, and get the metas: they move, and so do the regions.
+ * Each frame that reaches the first cudaconvolve of the pipeline gets the rectangles, by default of type "face".
+ * Without rectangles, the program draws two moving faces and a moving number plate into the frames, which must be NV12
+ * in system memory, and attaches metas for these.
  */
 #include <gst/video/video.h>
 #include <math.h>
@@ -27,8 +27,8 @@ typedef struct {
 
 typedef struct {
   Region region[MAX_REGIONS];
-  int n_regions;     /* 0: faces are drawn */
-  int width, height; /* of the frames in which the regions lie */
+  int n_regions;     /* 0: draw faces */
+  int width, height; /* size of the frames for which the regions were checked */
   int frame;
 } Faces;
 
@@ -41,7 +41,7 @@ typedef struct {
 static const Color skin = {170, 112, 154}, hair = {40, 124, 132}, white = {235, 128, 128}, black = {16, 128, 128},
                    lips = {90, 110, 190};
 
-/* The part of a frame that is given as 0..1 along both axes of a box, in pixels. */
+/* A box of a frame, in which positions are fractions, 0..1 along both axes. */
 typedef struct {
   const Region *box;
   double x, y, width, height;
@@ -95,11 +95,11 @@ draw_face(GstVideoFrame *frame, const Region *box)
     draw(frame, &shapes[i]);
 }
 
-/* Characters of 3 x 5 dots, of each the five rows from the top, 3 bits a row. */
+/* Draws a number plate with characters of 3 x 5 dots. Each has five rows from the top, 3 bits per row. */
 static void
 draw_plate(GstVideoFrame *frame, const Region *box)
 {
-  static const guint16 text[] = {074447, 065555, 055552, 0, 074717, 026227, 071747}; /* octal: a digit a row */
+  static const guint16 text[] = {074447, 065555, 055552, 0, 074717, 026227, 071747}; /* octal: one digit per row */
   const double column = 1.0 / (4 * G_N_ELEMENTS(text) + 1), row = 1.0 / 7;
 
   draw(frame, &(Shape){box, 0, 0, 1, 1, FALSE, white});
@@ -111,7 +111,7 @@ draw_plate(GstVideoFrame *frame, const Region *box)
 
 /* ---- regions ---- */
 
-/* A box of that size whose place in the frame swings with the time. */
+/* Returns a box of that size, whose place in the frame swings with time. */
 static Region
 moving(const GstVideoFrame *frame, const char *type, int width, int height, double phase)
 {
@@ -123,7 +123,7 @@ moving(const GstVideoFrame *frame, const char *type, int width, int height, doub
   return region;
 }
 
-/* Returns the number of regions. */
+/* Draws faces and a plate. Returns the number of regions. */
 static int
 draw_scene(GstVideoFrame *frame, double time, Region *region)
 {
@@ -154,7 +154,8 @@ draw_on_buffer(GstPad *pad, GstBuffer *buffer, double time, Region *region)
   return n;
 }
 
-/* A rectangle beyond the frame would hide nothing, and the user would not know: it is an error. Returns FALSE then. */
+/* Returns FALSE and posts an error if a rectangle lies outside the frame. It would hide nothing, and the user would not
+ * notice. */
 static gboolean
 regions_are_inside(GstPad *pad, Faces *faces)
 {
@@ -181,7 +182,7 @@ regions_are_inside(GstPad *pad, Faces *faces)
   return TRUE;
 }
 
-/* What a detector does: looks at a frame (here, draws into it) and attaches what it found. */
+/* Does the work of a detector: looks at a frame (here it draws into it) and attaches the regions. */
 static GstPadProbeReturn
 attach_regions(GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
@@ -224,11 +225,12 @@ add_region(const char *option, const char *value, gpointer user_data, GError **e
   Faces *faces = user_data;
 
   if (faces->n_regions == MAX_REGIONS)
-    g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-                "'%s' is one rectangle too many: at most %d can be given", value, MAX_REGIONS);
+    g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "'%s' is one rectangle too many: the limit is %d",
+                value, MAX_REGIONS);
   else if (!parse_region(value, &faces->region[faces->n_regions++]))
     g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-                "'%s' is no rectangle: write X,Y,W,H or X,Y,W,H,TYPE in pixels, 64,48,96,120,face for example", value);
+                "'%s' is not a rectangle: write X,Y,W,H or X,Y,W,H,TYPE in pixels, for example 64,48,96,120,face",
+                value);
   return !*error;
 }
 

@@ -11,8 +11,8 @@ typedef struct {
   guint8 *map;
 } Before;
 
-/* Differences between neighbours: sums of their sizes; of the squares of those before, and of their products with those
- * after, to which edges that the filter itself makes do not add. */
+/* Sums over the differences between neighbours: of magnitudes before and after, of the squares of those before, and of
+ * the products of before and after. Edges that the filter adds do not increase the products. */
 typedef struct {
   guint64 pairs, before, after;
   double square, product;
@@ -21,10 +21,10 @@ typedef struct {
 struct Report {
   ReportMap *fill;
   gpointer user_data;
-  GMutex lock; /* guards the queue: frames may leave in another thread */
+  GMutex lock; /* protects the queue: frames may leave in another thread */
   GQueue queue;
   Detail detail;
-  guint64 staying, changed; /* samples */
+  guint64 staying, changed; /* in samples */
 };
 
 static void
@@ -37,7 +37,7 @@ before_free(gpointer data)
   g_free(before);
 }
 
-/* A component of a frame; samples of 8 bits, or of 16. */
+/* A component of a frame, with samples of 8 or 16 bits. */
 typedef struct {
   const guint8 *data;
   int stride, step, width, height, sub_x, sub_y;
@@ -65,7 +65,7 @@ sample_at(const Samples *samples, int x, int y)
   return samples->wide ? GST_READ_UINT16_LE(at) : *at;
 }
 
-/* A sample of a subsampled plane stays where all of its pixels do. */
+/* Returns TRUE if a sample must stay unchanged. In a subsampled plane, all of its pixels must. */
 static gboolean
 stays(const Samples *samples, const guint8 *map, const GstVideoInfo *info, int x, int y)
 {
@@ -138,7 +138,7 @@ get_info(GstPad *pad, GstVideoInfo *info)
          gst_video_info_from_caps(info, caps);
 }
 
-/* The element may work in the frame's own memory, so it is copied. */
+/* Copies the frame, because the element may filter it in place. */
 static GstPadProbeReturn
 keep_frame(GstPad *pad, GstPadProbeInfo *probe, gpointer user_data)
 {
@@ -159,7 +159,7 @@ keep_frame(GstPad *pad, GstPadProbeInfo *probe, gpointer user_data)
   return GST_PAD_PROBE_OK;
 }
 
-/* Frames that the element dropped, to keep up with a window, are passed over. */
+/* Finds the input of an output frame. Skips frames that the element dropped. */
 static Before *
 find_before(Report *report, GstClockTime time)
 {
@@ -231,11 +231,11 @@ report_print(const Report *report, const char *filtered)
   const Detail *detail = &report->detail;
 
   if (report->changed > 0)
-    g_print("%" G_GUINT64_FORMAT " samples have changed that should have stayed as they were\n", report->changed);
+    g_print("%" G_GUINT64_FORMAT " samples changed that should have stayed unchanged\n", report->changed);
   if (!play_is_verbose())
     return;
   if (detail->square > 0)
-    g_print("mean difference between neighbours in %s: %.2f before, %.2f after, with edges that the filter draws\n",
+    g_print("mean difference between neighbours in %s: %.2f before, %.2f after, including edges that the filter adds\n",
             filtered, (double)detail->before / detail->pairs, (double)detail->after / detail->pairs);
   g_print("samples outside: %" G_GUINT64_FORMAT ", of which changed: %" G_GUINT64_FORMAT "\n", report->staying,
           report->changed);

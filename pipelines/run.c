@@ -1,4 +1,4 @@
-/* You should see frames and frames/s each second, messages in plain words, and at the end what ran where.
+/* You should see frames and frames/s each second, readable messages, and at the end the device that ran the filter.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  *

@@ -6,11 +6,11 @@
 
 #define SECONDS_THERE_AND_BACK 24
 
-/* Lengths are in parts of the height, 720 of them, so that every size shows the same. */
+/* Lengths are in units of 1/720 of the height, so that all sizes show the same picture. */
 typedef struct {
   int width, height; /* pixels */
   guint8 *rgb;
-  double unit; /* pixels a length of 1 */
+  double unit; /* pixels per unit */
   GRand *rand;
 } Canvas;
 
@@ -30,7 +30,7 @@ static const struct {
   Color color;
 } cars[] = {{420, {190, 44, 40}}, {1180, {44, 84, 160}}, {1960, {214, 170, 40}}};
 
-/* Of a car's number plate, from the car's left edge. */
+/* Place of a car's number plate, from the left edge of the car. */
 #define PLATE_LEFT 74
 #define PLATE_TOP 640
 #define PLATE_WIDTH 62
@@ -42,8 +42,8 @@ between(Canvas *canvas, double low, double high)
   return g_rand_double_range(canvas->rand, low, high);
 }
 
-/* The part of the pixel around (x, y) that a shape of half the sizes a and b about the origin covers: its edges are
- * smooth. */
+/* Returns the part of the pixel around (x, y) that a shape around the origin covers, with half axes a and b. This makes
+ * edges smooth. */
 static double
 cover(Shape shape, double x, double y, double a, double b)
 {
@@ -52,7 +52,7 @@ cover(Shape shape, double x, double y, double a, double b)
   return CLAMP(0.5 - distance, 0, 1);
 }
 
-/* Grain is how much the pixels differ from each other, as bricks and asphalt do. */
+/* Paints a shape. grain: how much pixels differ from each other, as in bricks and asphalt. */
 static void
 paint(Canvas *canvas, Shape shape, double left, double top, double width, double height, Color color, double grain)
 {
@@ -71,7 +71,7 @@ paint(Canvas *canvas, Shape shape, double left, double top, double width, double
     }
 }
 
-/* Letters of 3 x 5 dots, a digit a row from the top, octal. */
+/* Paints letters of 3 x 5 dots: octal, one digit per row from the top. */
 static void
 paint_text(Canvas *canvas, const char *text, double left, double top, double dot, Color color)
 {
@@ -187,7 +187,7 @@ paint_town(Canvas *canvas)
     paint_car(canvas, cars[i].left, cars[i].color);
 }
 
-/* BT.709, of 16 to 235, which is what a test source makes of this size. */
+/* Converts to BT.709 of 16 to 235, which a test source of this size produces. */
 static void
 convert(Scene *scene, const guint8 *rgb)
 {
@@ -229,7 +229,7 @@ scene_free(Scene *scene)
   g_free(scene);
 }
 
-/* The column of the scene at the left edge of the frame. */
+/* Returns the column of the scene at the left edge of the frame. */
 static int
 view_left(const Scene *scene, GstClockTime time)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A small copy of the frame goes through a pipeline of its own. facedetect finds faces; grabcut divides the box around
- * the people by its colours; and of that only counts what people can be made of who have such a face.
+ * A small copy of the frame goes through a pipeline of its own. facedetect finds faces. grabcut divides the box around
+ * the people by its colours. Of its result only the parts count that people with such a face can cover.
  */
 #include <gst/app/gstappsink.h>
 #include <gst/app/gstappsrc.h>
@@ -9,13 +9,13 @@
 
 #include "segmenter.h"
 
-#define ROWS 144 /* of the mask: grabcut takes some five seconds for a megapixel */
-#define EDGE 4   /* cells that are left to the background at the edges, as grabcut needs some */
-/* Of those that the package opencv-data has, the one that takes least for a face that is none. */
+#define ROWS 144 /* rows of the mask; for a megapixel grabcut needs about five seconds */
+#define EDGE 4   /* cells at the edges that are always background, because grabcut needs some */
+/* The cascade of the package opencv-data with the fewest false faces. */
 #define PROFILE "/usr/share/opencv4/haarcascades/haarcascade_frontalface_alt2.xml"
 
 typedef struct {
-  Segmenter segmenter; /* first, so that one is the other */
+  Segmenter segmenter; /* must be first, for casts */
   GstElement *pipeline, *source, *sink;
 } Cutter;
 
@@ -29,7 +29,8 @@ in_ellipse(double u, double v, double half_width, double half_height)
   return u * u / (half_width * half_width) + v * v / (half_height * half_height) < 1;
 }
 
-/* In sizes of the face from its middle: head and neck are there for sure, hair and shoulders may be larger. */
+/* Returns whether a person with this face covers a cell: head and neck for certain, hair and shoulders perhaps.
+ * Distances are in sizes of the face from its middle. */
 static Presence
 presence_of(const GstVideoRectangle *face, int x, int y)
 {
@@ -52,7 +53,7 @@ presence(const Cutter *cutter, int x, int y)
   return most;
 }
 
-/* The box of all who may be there, down to the bottom. */
+/* Returns the box around everyone, down to the bottom. */
 static GstVideoRectangle
 box_of_all(const Cutter *cutter)
 {
@@ -73,8 +74,8 @@ box_of_all(const Cutter *cutter)
 
 /* ---- the pipeline */
 
-/* Before grabcut. It takes one region, makes its width 0.9 and its height 1.1 times as large, and paints black what is
- * outside; so no pixel may be black before. */
+/* Called before grabcut, which uses one region, scales its width by 0.9 and its height by 1.1, and paints everything
+ * outside black. So no pixel may be black before. */
 static GstPadProbeReturn
 prepare_cut(GstPad *pad, GstPadProbeInfo *probe, gpointer user_data)
 {
@@ -156,7 +157,8 @@ segmenter_free(Segmenter *segmenter)
 
 /* ---- the mask */
 
-/* Of nine pixels around each more than half, as grabcut also draws the lines of its box. */
+/* Returns TRUE if more than half of the nine pixels around are a person, because grabcut also draws the lines of its
+ * box. */
 static gboolean
 is_person(const Cutter *cutter, const GstVideoFrame *cut, int x, int y)
 {

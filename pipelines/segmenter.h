@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * People in a frame, told from what is behind them, by GStreamer's facedetect and grabcut.
+ * Separates the people in a frame from the background, with GStreamer's facedetect and grabcut.
  */
 #pragma once
 
@@ -9,16 +9,16 @@
 #define MAX_FACES 16
 
 typedef struct {
-  int width, height;                 /* of the mask, which lies over the whole frame */
-  guint8 *mask;                      /* a byte a cell: 255 for a person, 0 for what is behind; rows without gaps */
-  GstVideoRectangle face[MAX_FACES]; /* of the latest frame, in cells */
+  int width, height;                 /* of the mask, which covers the whole frame */
+  guint8 *mask;                      /* one byte per cell: 255 for a person, 0 for background; rows without gaps */
+  GstVideoRectangle face[MAX_FACES]; /* of the last frame, in cells */
   int n_faces;
 } Segmenter;
 
-/* For frames of these caps, in system memory. Returns NULL where there is no facedetect or no grabcut. Free with
+/* Returns a segmenter for frames of these caps in system memory, or NULL if facedetect or grabcut is missing. Free with
  * segmenter_free(). */
 Segmenter *segmenter_new(GstCaps *caps);
 void segmenter_free(Segmenter *segmenter);
 
-/* Makes the mask of a frame. Returns FALSE, and leaves the mask as it was, where there is no face in it. */
+/* Computes the mask of a frame. If the frame has no face, returns FALSE and leaves the mask unchanged. */
 gboolean segmenter_run(Segmenter *segmenter, GstBuffer *frame);

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Sets a machine up: installs what is missing, configures and builds. Sourced by common.sh beside it and by tests/run.sh.
+# Sets up a machine: installs what is missing, configures and builds. common.sh and tests/run.sh source this file.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-build=${BUILD_DIR:-$root/build-tests} # `build` is README's, for an installation
+build=${BUILD_DIR:-$root/build-tests} # README uses the folder `build` for an installation
 
-# What is needed, a line each: the kind of thing, its name, the Debian or Ubuntu package that has it. A build needs more.
+# What is needed, one per line: kind, name, and the Debian or Ubuntu package that contains it. build_needs: for a build.
 build_needs="\
 command cc gcc
 header stdlib.h libc6-dev
@@ -24,7 +24,7 @@ element videotestsrc gstreamer1.0-plugins-base
 "
 
 needs_cuda=false
-cascade=/usr/share/opencv4/haarcascades/haarcascade_frontalface_default.xml # by which facedetect knows faces
+cascade=/usr/share/opencv4/haarcascades/haarcascade_frontalface_default.xml # facedetect's model of faces
 
 say()
 {
@@ -37,8 +37,8 @@ die()
   exit 1
 }
 
-# Makes sure that the build can be written. In a folder that all may write to, such as /tmp, what another user has made
-# there is not touched.
+# Ends the script if the build cannot be written. In a folder that everyone may write to, such as /tmp, also ends it if the
+# files there belong to another user.
 check_place()
 {
   local folder place remedy="set BUILD_DIR to a folder of your own: BUILD_DIR=\$HOME/cudaconvolve $0"
@@ -51,7 +51,7 @@ check_place()
   done
 }
 
-# new_file FILE: empty, and of this user. A link that lies there is replaced, not followed.
+# new_file FILE: makes an empty file that belongs to this user. Replaces a link instead of following it.
 new_file()
 {
   local fresh
@@ -59,17 +59,17 @@ new_file()
   mv -fT "$fresh" "$1"
 }
 
-# step TEXT COMMAND...: what the command says goes to $log, and how far it is every few seconds to the terminal.
+# step TEXT COMMAND...: runs the command with its output in $log. Every few seconds prints the last line of the log.
 step()
 {
   local text=$1 pid start=$SECONDS shown=$SECONDS
   shift
   say "$text"
-  log=$build.log # Meson may empty the folder
+  log=$build.log # not in the folder, which Meson may empty
   new_file "$log"
   "$@" >"$log" 2>&1 </dev/null &
   pid=$!
-  trap 'kill $pid 2>/dev/null; exit 130' INT TERM # apt-get itself goes on, lest it leaves half a package
+  trap 'kill $pid 2>/dev/null; exit 130' INT TERM # apt-get goes on, so that it leaves no half-installed package
   while kill -0 $pid 2>/dev/null; do
     sleep 0.1
     if ((SECONDS - shown >= 5)); then
@@ -80,17 +80,17 @@ step()
   trap - INT TERM
   wait $pid || {
     tail -n 40 "$log" >&2
-    die "failed: $text; all that was said is in $log"
+    die "failed: $text; the whole output is in $log"
   }
 }
 
-# need KIND NAME PACKAGE
+# need KIND NAME PACKAGE: adds a line to `needs`.
 need()
 {
   needs+="$*"$'\n'
 }
 
-# What library.py and its tests need.
+# Adds what library.py and its tests need.
 need_library()
 {
   need element matroskamux gstreamer1.0-plugins-good
@@ -102,7 +102,7 @@ need_library()
   need python distributed python3-distributed
 }
 
-# nvcc often lies beside PATH; these are the places that meson.build looks at.
+# Prints the path of nvcc, which is often not in PATH. Looks in the same places as meson.build.
 find_nvcc()
 {
   PATH=$PATH:/usr/local/cuda/bin:/opt/cuda/bin command -v nvcc
@@ -125,9 +125,9 @@ found()
   header) echo "#include <$2>" | cc -E - ;;
   library) [[ -n $(find_library "$2") ]] ;;
   module) pkg-config --exists "$2" ;;
-  element) gst-inspect-1.0 --exists --atleast-version=0.0.0 "$2" ;; # of the plugin; without it at least 1.0
+  element) gst-inspect-1.0 --exists --atleast-version=0.0.0 "$2" ;; # any version; by default it would be at least 1.0
   file) [[ -e $2 ]] ;;
-  python) /usr/bin/python3 -c "import $2" ;; # the one that packages are for; PATH may lead to another
+  python) /usr/bin/python3 -c "import $2" ;; # Debian's Python, for which the packages are; PATH may have another
   typelib) /usr/bin/python3 -c "import gi; gi.require_version('${2%-*}', '${2#*-}')" ;;
   esac >/dev/null 2>&1 </dev/null
 }
@@ -144,7 +144,7 @@ apt_get()
 {
   local sudo=()
   if ((EUID != 0)); then
-    command -v sudo >/dev/null || die "installing packages needs root, and there is no sudo"
+    command -v sudo >/dev/null || die "installing packages needs root, and there is no sudo: run this as root"
     sudo=(sudo)
     [[ -t 0 ]] || sudo=(sudo -n)
   fi
@@ -152,13 +152,13 @@ apt_get()
     </dev/null
 }
 
-# Asks for the password where a terminal can give it.
+# Returns 0 if packages can be installed. Asks for the password if there is a terminal.
 may_install()
 {
   ((EUID == 0)) || { command -v sudo >/dev/null && if [[ -t 0 ]]; then sudo -v; else sudo -n true 2>/dev/null; fi; }
 }
 
-# Installs packages, and prints what they fetch.
+# Installs packages, and prints the size of the download.
 install_packages()
 {
   local size
@@ -167,8 +167,8 @@ install_packages()
   step "installing, $size to fetch: $*" apt_get install -y --no-install-recommends "$@"
 }
 
-# Installs what is missing of the needs; does nothing, and needs no network, where nothing is. The names of packages
-# have no spaces, and no process substitution: a bare root may be without /dev/fd.
+# Installs the missing packages; needs no network if none is missing. Names of packages have no spaces, so they need no
+# quotes. There is no process substitution, because a minimal system may have no /dev/fd.
 install_needs()
 {
   local packages
@@ -176,13 +176,13 @@ install_needs()
   packages=$(missing_packages)
   if [[ -n $packages ]]; then
     command -v apt-get >/dev/null ||
-      die "not found on this system (Debian's names of the packages), install and run again:" $packages
+      die "these packages are missing (names as in Debian); install them and run this again:" $packages
     may_install ||
-      die "missing packages, and no root or sudo to install them; as root: apt-get install --no-install-recommends" $packages
-    step "reading the lists of packages" apt_get update
+      die "packages are missing, and there is no root or sudo to install them; as root: apt-get install --no-install-recommends" $packages
+    step "updating the package lists" apt_get update
     install_packages $packages
     packages=$(missing_packages)
-    [[ -z $packages ]] || die "installed, yet what they should bring is still not found:" $packages
+    [[ -z $packages ]] || die "these packages were installed, but what they should contain is not found; remove and reinstall them:" $packages
   fi
   take_headers
 }
@@ -193,7 +193,7 @@ try_install()
   ! apt-cache show "$@" >/dev/null 2>&1 || (install_packages "$@") || true
 }
 
-# With nvcc the GPU engine is built too.
+# Adds what a build with CUDA needs, if there is nvcc.
 need_cuda()
 {
   if find_nvcc >/dev/null; then
@@ -201,13 +201,13 @@ need_cuda()
     need command g++ g++
     found module gstreamer-cuda-1.0 || need library libgstcuda-1.0.so.0 libgstreamer-plugins-bad1.0-0
   else
-    say "nvcc not found: the plugin is built for the CPU alone"
+    say "nvcc not found: building the plugin for the CPU only"
   fi
 }
 
-# The package with GStreamer's headers for CUDA and, from 1.24 on, for what detectors attach to frames needs 180 MB of
-# others, of which these headers need none. Without those for detectors the element reads GstVideoRegionOfInterestMeta
-# alone. Meson keeps the path that it finds at first.
+# Fetches GStreamer's headers for CUDA and, from 1.24 on, for analytics metas. They are in a package that depends on 180 MB
+# of others, which the headers do not need. Without the headers for analytics the element only reads
+# GstVideoRegionOfInterestMeta. PKG_CONFIG_PATH is always set, because Meson keeps the value of its first run.
 take_headers()
 {
   headers=$(realpath -m "$build-gst-bad")
@@ -224,7 +224,7 @@ fetch_headers()
   local package=libgstreamer-plugins-bad1.0-dev
   mkdir -p "$headers"
   cd "$headers"
-  [[ $1 != analytics ]] || touch tried # once: it can be done without
+  [[ $1 != analytics ]] || touch tried # tries once, because analytics are optional
   if [[ ! -d include ]]; then
     apt-get download $package || { apt_get update && apt-get download $package; }
     dpkg -x $package*.deb all
@@ -237,7 +237,7 @@ fetch_headers()
     "pkgconfig/gstreamer-$1-1.0.pc" >"gstreamer-$1-1.0.pc"
 }
 
-# fetch_portrait FILE: NASA's of Eileen Collins, in the public domain, out of a package that is not installed.
+# fetch_portrait FILE: fetches NASA's portrait of Eileen Collins, in the public domain, from a package without installing it.
 fetch_portrait()
 {
   local package=python3-skimage folder portrait
@@ -250,7 +250,7 @@ fetch_portrait()
   rm -r "$folder"
 }
 
-# configure DIR [MESON OPTION...]; a build directory that an older Meson or another system left is made anew.
+# configure DIR [MESON OPTION...]: configures a build. Recreates a build directory of an older Meson or another system.
 configure()
 {
   local dir=$1

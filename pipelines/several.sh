@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Several files in one call of a script: each is filtered by a call of its own, and gets a line. Sourced by common.sh
-# beside it.
+# Several files in one call of a script: the script calls itself for each file, and prints a line for it. common.sh sources
+# this file.
 set -euo pipefail
 
-# result_of NAME: sets `output` for `input`: holiday.mov becomes holiday-NAME.mp4, in the folder OUTPUT or in this one.
+# result_of NAME: sets `output` for `input`: holiday.mov becomes holiday-NAME.mp4, in the folder OUTPUT or the current one.
 result_of()
 {
   local file=${input%%[?#]*}
@@ -16,12 +16,12 @@ result_of()
   output=${output#./}
 }
 
-# check_each NAME: fills `outputs`, and ends the script before it filters anything if a file is missing or two have the
-# same result.
+# check_each NAME: fills `outputs`. Ends the script, before it filters anything, if a file is missing or if two files would
+# have the same result.
 check_each()
 {
   local -A source_of=()
-  [[ -d ${OUTPUT:-.} ]] || die "OUTPUT must be a folder for several files; it is '$OUTPUT'"
+  [[ -d ${OUTPUT:-.} ]] || die "OUTPUT must be a folder for several files, not '$OUTPUT'"
   for input in "${files[@]}"; do
     check_input
     result_of "$1"
@@ -33,14 +33,14 @@ check_each()
   done
 }
 
-# What a call has said, in one line: all but progress and statistics.
+# in_one_line LOG: prints the messages of a call in one line, without progress and statistics.
 in_one_line()
 {
   awk '/^( |==|cudaconvolve[0-9]*:)/ || /the messages above say why$/ { next }
     { printf "%s%s", n++ ? "; " : "", $0 } END { print "" }' "$1"
 }
 
-# filter_one OUTPUT LOG: the file `input`. What exists is not overwritten.
+# filter_one OUTPUT LOG: filters the file `input`. Does not overwrite OUTPUT.
 filter_one()
 {
   if [[ -e $1 || -L $1 ]]; then
@@ -50,7 +50,7 @@ filter_one()
   OUTPUT=$1 setpriv --pdeathsig TERM "$0" $verbose "$input" "${regions[@]}" >"$2" 2>&1
 }
 
-# filter_each NAME: all files, and then ends the script: with 1 if one of them failed.
+# filter_each NAME: filters all files and ends the script, with status 1 if one of them failed.
 filter_each()
 {
   local outputs=() i status=0 log

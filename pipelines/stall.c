@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#define STEPS_PER_S 10 /* of computing: what looks for a stall takes far less */
+#define STEPS_PER_S 10 /* steps of CPU time; the check itself needs far less */
 
 static guint64
 field(const char *text, const char *name)
@@ -14,8 +14,8 @@ field(const char *text, const char *name)
   return at ? g_ascii_strtoull(at + strlen(name), NULL, 10) : 0;
 }
 
-/* Returns the bytes that this process has read: from files and pipes, and from disks and network file systems, where
- * one read may take long. What this function itself reads does not count. */
+/* Returns the number of bytes that this process has read from files and pipes, disks and network file systems, on which
+ * one read may take long. Does not count its own reads. */
 static guint64
 bytes_read(void)
 {
@@ -36,8 +36,8 @@ stall_work(void)
   return bytes_read() + (guint64)clock() / (CLOCKS_PER_SEC / STEPS_PER_S);
 }
 
-/* Returns TRUE for an element that has no file to say, or sets *file. Before a file is open only uridecodebin knows it.
- */
+/* Returns TRUE if an element names no file or a local one, which it stores in *file. Before a file is open, only
+ * uridecodebin knows it. */
 static gboolean
 is_local(GstElement *element, char **file)
 {

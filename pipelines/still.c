@@ -4,13 +4,13 @@
 #include "still.h"
 
 struct Still {
-  GstSample *sample; /* keeps the frame */
+  GstSample *sample; /* owns the frame */
   GstVideoFrame frame;
 };
 
-/* The part of the picture that is seen, in its pixels. */
+/* The visible part of the picture, in its pixels. */
 typedef struct {
-  double left, top, pixel; /* and the size of a pixel of the frame */
+  double left, top, pixel; /* pixel: size of a pixel of the frame */
 } View;
 
 static GstSample *
@@ -42,7 +42,7 @@ still_new(const char *path)
   if (still->sample && gst_video_info_from_caps(&info, gst_sample_get_caps(still->sample)) &&
       gst_video_frame_map(&still->frame, &info, gst_sample_get_buffer(still->sample), GST_MAP_READ))
     return still;
-  g_printerr("%s is no picture that can be read\n", path);
+  g_printerr("%s is not a picture that can be read\n", path);
   g_clear_pointer(&still->sample, gst_sample_unref);
   g_free(still);
   return NULL;
@@ -56,7 +56,8 @@ still_free(Still *still)
   g_free(still);
 }
 
-/* Between 0.72 and 0.98 of what the picture has room for; in the upper half of the rest, where faces are. */
+/* Returns the view: 0.72 to 0.98 of the largest that fits into the picture, in the upper half of the rest, where faces
+ * are. */
 static View
 view_at(const GstVideoFrame *picture, const GstVideoFrame *frame, GstClockTime time)
 {
@@ -70,7 +71,7 @@ view_at(const GstVideoFrame *picture, const GstVideoFrame *frame, GstClockTime t
   return view;
 }
 
-/* Between the four pixels around the place. */
+/* Interpolates between the four nearest pixels. */
 static guint8
 look(const GstVideoFrame *picture, int plane, double x, double y)
 {

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# You should see the file tenbit.mkv written, and that its samples have more levels than the 256 that 8 bits can hold.
+# You should see that tenbit.mkv is written, and that its samples have more than the 256 levels of 8 bits.
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Usage: pipelines/tenbit.sh [--verbose] [-DOPTION=VALUE]... [FILE|URI]
-# Without one, a grey ramp of 300 frames, 8 bits deep and so in steps.
-# RADIUS=8 FILTER=gaussian BACKEND=auto: the properties of those names. OUTPUT=tenbit.mkv: the file.
-# Blurred at 10 bits and written, with a display too, as FFV1, which loses nothing, into a file .mkv.
+# Without a FILE it draws a grey ramp of 8 bits, 300 frames long, in which you can see steps.
+# The video is blurred at 10 bits and always written to a file, as FFV1, which is lossless.
+# RADIUS=8 FILTER=gaussian BACKEND=auto: the properties of these names.
+# OUTPUT=tenbit.mkv: the file, which must end in .mkv.
 set -euo pipefail
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 
@@ -13,7 +14,8 @@ most=1
 shared=(--verbose START DURATION FRAMES PATIENCE CAMERA) # FORMAT is fixed, and OUTPUT ends in .mkv
 format=video/x-raw,format=I420_10LE
 
-# The number of levels among the first 2 million samples of a file. decodebin might wait for its sound, which is not linked. What od leaves is read too, lest the writer fails.
+# count_levels FILE: prints the number of levels in the first 2 million samples. It uses no decodebin, which might wait for
+# the sound, because that is not linked. cat reads what od leaves, so that the writer does not fail.
 count_levels()
 {
   gst-launch-1.0 -q filesrc "location=$1" ! matroskademux ! avdec_ffv1 ! videoconvert ! "$format" \
@@ -29,7 +31,7 @@ set_up tenbit "$@"
 test_picture gradient
 choose_filter gaussian
 add_radius 8
-# Without dithering: it would make levels of its own on the way from 8 bits to 10.
+# Dithering is off, because it would add levels on the way from 8 bits to 10.
 play --encoder=avenc_ffv1 -- videoconvert dither=none ! "$format" \
   ! cudaconvolve "${settings[@]}" "backend=${BACKEND:-auto}"
 levels=$(count_levels "$output")

@@ -11,10 +11,11 @@ typedef struct {
 
 static const Parser parsers[] = {
     {"audio/mpeg,mpegversion=4,stream-format=adts", "aacparse", "audio/mpeg,mpegversion=4,stream-format=raw"},
-    {"audio/x-flac", "flacparse", "audio/x-flac"}, /* muxers want its headers in the caps */
+    {"audio/x-flac", "flacparse", "audio/x-flac"}, /* muxers need its headers in the caps */
 };
 
-/* Adds what a muxer of these caps takes after the parser; removes it if the parser is not installed. */
+/* Adds the caps that the parser accepts, if the muxer accepts its output. Removes them if the parser is not installed.
+ */
 static GstCaps *
 with_parser(GstCaps *caps, const Parser *parser)
 {
@@ -122,7 +123,7 @@ without_markup(GstBuffer *buffer, gboolean plain)
   return done;
 }
 
-/* For the muxer, which would refuse the markup. */
+/* Answers caps queries of the muxer, which would reject the markup. */
 static GstPadProbeReturn
 answer_query(GstQuery *query)
 {
@@ -141,7 +142,7 @@ typedef struct {
   gboolean plain, started;
 } Text;
 
-/* mp4mux cuts the end of subtitles by the time of the first one: an empty one before it begins with the video. */
+/* Pushes an empty subtitle at the start of the video: mp4mux shortens subtitles by the time of the first one. */
 static void
 start_at_once(GstPad *pad, GstClockTime first)
 {
@@ -160,7 +161,7 @@ start_at_once(GstPad *pad, GstClockTime first)
   gst_pad_push(pad, nothing);
 }
 
-/* The pad keeps the caps of the markup; the muxer gets others. */
+/* Converts text. The pad keeps the caps of the markup, and the muxer gets others. */
 static GstPadProbeReturn
 convert_text(GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
@@ -203,6 +204,6 @@ tracks_link_subtitles(GstElement *subtitles, GstElement *mux, gboolean plain)
   gst_pad_add_probe(
       source, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM | GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM,
       convert_text, text, g_free);
-  /* Unchecked, as the caps of the markup are not those that arrive. */
+  /* Without a check, because the caps of the markup are not those that arrive. */
   return gst_element_link_pads_full(subtitles, "src", mux, GST_PAD_NAME(sink), GST_PAD_LINK_CHECK_NOTHING);
 }

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Sound and subtitles on their way from a demuxer to a muxer.
+ * Sound and subtitles between a demuxer and a muxer.
  */
 #pragma once
 
 #include <gst/gst.h>
 
-/* Returns the caps of all encoded sound that the muxer takes as it is, some only after the parser of tracks_parser().
- */
+/* Returns the caps of all encoded sound that the muxer accepts, in part only after the parser of tracks_parser(). */
 GstCaps *tracks_sound(GstElement *mux);
 
-/* Returns the parser that sound of these caps needs before a muxer takes it, or NULL. */
+/* Returns the parser that sound of these caps needs before a muxer, or NULL. */
 const char *tracks_parser(const GstCaps *caps);
 
-/* Returns TRUE if a stream of this media type is text or pictures to be shown over the video. */
+/* Returns TRUE if a stream of this media type is text or pictures to show over the video. */
 gboolean tracks_is_subtitle(const char *media_type);
 
-/* Links subtitles to the muxer. Text in Pango's markup becomes UTF-8: without tags if `plain` is TRUE, else with them,
- * as Matroska has <i> and the like too. Returns FALSE if the muxer refuses. */
+/* Links subtitles to the muxer. Converts Pango markup to UTF-8: without tags if `plain` is TRUE, else with them,
+ * because Matroska also has <i> and similar tags. Returns FALSE if the muxer rejects them. */
 gboolean tracks_link_subtitles(GstElement *subtitles, GstElement *mux, gboolean plain);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "truncated.h"
 
-#define MISSING_LEAST GST_SECOND /* files state durations that are some frames off */
+#define MISSING_LEAST GST_SECOND /* durations in files are wrong by some frames */
 
 struct Truncation {
-  GMutex lock;      /* each stream has a thread of its own */
-  GstClockTime end; /* the latest of all streams, in stream time */
-  gint64 duration;  /* that the file states; 0: none */
+  GMutex lock;      /* protects the members: each stream has a thread */
+  GstClockTime end; /* latest end of all streams, in stream time */
+  gint64 duration;  /* duration that the file states; 0: none */
 };
 
-/* Notes the end of a buffer. Streams that begin late or have edit lists end in stream time as the file states. */
+/* Notes the end of a buffer, in stream time: the durations in files also count streams that begin late or have edit
+ * lists. */
 static void
 note_buffer(Truncation *truncation, GstPad *pad, const GstBuffer *buffer)
 {
@@ -30,7 +31,7 @@ note_buffer(Truncation *truncation, GstPad *pad, const GstBuffer *buffer)
   g_mutex_unlock(&truncation->lock);
 }
 
-/* Demuxers that estimate a duration know most of it at the end. */
+/* Notes the duration at the end, when demuxers that estimate it know most. */
 static void
 note_duration(Truncation *truncation, GstPad *pad)
 {
@@ -81,7 +82,7 @@ truncation_report(Truncation *truncation, const char *name)
 {
   if (truncation->duration > 0 && truncation->end + MISSING_LEAST <= (GstClockTime)truncation->duration)
     g_printerr(
-        "warning: '%s' ends at %.1f s, and states a duration of %.1f s: it is cut off or damaged, and the result "
+        "warning: '%s' ends at %.1f s, but states a duration of %.1f s: it is truncated or damaged, and the result "
         "ends there too\n",
         name, truncation->end / (double)GST_SECOND, truncation->duration / (double)GST_SECOND);
 }

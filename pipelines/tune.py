@@ -191,7 +191,7 @@ class Player:
 
     def look_for_video(self, decoder):
         if not self.pipeline.get_by_name('video').get_static_pad('sink').is_linked():
-            GLib.idle_add(self.on_message, 'error', 'there is no video in it')
+            GLib.idle_add(self.on_message, 'error', 'the file contains no video')
 
     def pair(self):
         """A frame as it is and filtered; None for what has not come yet."""
@@ -389,7 +389,7 @@ class Row(Gtk.ListBoxRow):
         self.control = control_for(pspec)(pspec, self.change)
         self.control.set_valign(Gtk.Align.CENTER)
         self.reset = Gtk.Button(label='\N{MULTIPLICATION SIGN}', relief=Gtk.ReliefStyle.NONE, valign=Gtk.Align.CENTER,
-                                tooltip_text='back to the default')
+                                tooltip_text='Reset to the default')
         self.reset.connect('clicked', lambda _: apply(name, settings.defaults[name]))
         box = Gtk.Box(spacing=6)
         box.pack_start(self.label, False, False, 0)
@@ -515,7 +515,7 @@ class Window(Gtk.Window):
 
     def tools(self):
         tools = Gtk.Box(spacing=6)
-        self.search = Gtk.SearchEntry(placeholder_text='find a property', hexpand=True)
+        self.search = Gtk.SearchEntry(placeholder_text='Find a property', hexpand=True)
         tools.add(self.search)
         names = self.player.filter.get_preset_names() if isinstance(self.player.filter, Gst.Preset) else []
         self.presets = Gtk.ComboBoxText(no_show_all=not names, visible=bool(names))
@@ -551,8 +551,8 @@ class Window(Gtk.Window):
             understood = self.settings.set(name, text)
             self.player.refresh()
         if not understood:
-            self.say('error', f'{name}: GStreamer does not understand "{text}" as a value of it; numbers stand as in '
-                     '<1,2,1>, rows of them as in <<1,2>,<3,4>>')
+            self.say('error', f'{name}: GStreamer cannot read "{text}" as its value; write numbers as <1,2,1>, and rows of '
+                     'numbers as <<1,2>,<3,4>>')
         return understood
 
     def reset(self, *_):
@@ -594,7 +594,7 @@ class Window(Gtk.Window):
         self.status.set_text(
             f'{(frames - counted) / (now - then):.1f} frames/s shown.' +
             (f'  {stats.get_value("backend")} ({stats.get_value("device")}): {algorithms}' if frames else '') +
-            (f'; {spent / 1000:.2f} ms a frame, {1e6 / spent:.0f} frames/s possible' if spent else ''))
+            (f'; {spent / 1000:.2f} ms per frame, {1e6 / spent:.0f} frames/s possible' if spent else ''))
         return GLib.SOURCE_CONTINUE
 
     def mark(self, seen):

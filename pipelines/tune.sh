@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# You should see a window: the video, a wipe between before and after, and a control for each property of the element.
+# You should see a window with the video, a wipe between before and after, and a control for each property of the element.
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Usage: pipelines/tune.sh [-DOPTION=VALUE]... [FILE|URI]
-# Without one, a picture of a town. Press in the video to move the wipe. The line below it, for gst-launch-1.0, has the
-# settings that were changed.
+# Without a FILE it shows a drawn town. Press in the video to move the wipe. The line below the video, for gst-launch-1.0,
+# contains the settings that you changed.
 set -euo pipefail
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 

@@ -558,7 +558,7 @@ cpu_choose(const CnvPlan *plan, const CnvPlane *plane)
 
 const CnvBackend cnv_backend_cpu = {
     .name = "cpu",
-    .blurb = "The processors, by vector code",
+    .blurb = "The CPU, with several threads and SIMD instructions",
     .takes_device_memory = FALSE,
     .max_in_flight = 1, /* nothing would overlap */
     .dense_taps = 0,

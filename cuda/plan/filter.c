@@ -98,20 +98,20 @@ cnv_filter_resolve(const CnvFilter *from, CnvFilter *filter, GError **error)
 /* ---- nicks ---- */
 
 const CnvNick cnv_border_nicks[] = {
-    {CNV_BORDER_CONSTANT, "constant", "kkkk|abcd|kkkk: the border-color"},
-    {CNV_BORDER_REPLICATE, "replicate", "aaaa|abcd|dddd: the edge sample repeated"},
-    {CNV_BORDER_REFLECT, "reflect", "dcba|abcd|dcba: mirrored, the edge sample twice"},
+    {CNV_BORDER_CONSTANT, "constant", "kkkk|abcd|kkkk: k is the border-color"},
+    {CNV_BORDER_REPLICATE, "replicate", "aaaa|abcd|dddd: the edge sample is repeated"},
+    {CNV_BORDER_REFLECT, "reflect", "dcba|abcd|dcba: mirrored, with the edge sample repeated"},
     {CNV_BORDER_REFLECT_101, "reflect-101", "edcb|abcde|dcba: mirrored about the edge sample"},
-    {CNV_BORDER_WRAP, "wrap", "abcd|abcd|abcd: the other side"},
-    {CNV_BORDER_RENORMALIZE, "renormalize", "Missing samples left out, the other taps scaled to the same sum"},
+    {CNV_BORDER_WRAP, "wrap", "abcd|abcd|abcd: continued from the opposite edge"},
+    {CNV_BORDER_RENORMALIZE, "renormalize", "They are left out; the remaining taps are scaled to the same sum"},
     {0, NULL, NULL},
 };
 
 const CnvNick cnv_gradient_nicks[] = {
-    {CNV_GRADIENT_MAGNITUDE, "magnitude", "The root of the sum of squares of both derivatives"},
-    {CNV_GRADIENT_X, "x", "The derivative along a row"},
-    {CNV_GRADIENT_Y, "y", "The derivative down a column"},
-    {CNV_GRADIENT_DIRECTIONAL, "directional", "The derivative in the direction of the angle"},
+    {CNV_GRADIENT_MAGNITUDE, "magnitude", "Root of the sum of the squares of both derivatives"},
+    {CNV_GRADIENT_X, "x", "Derivative along rows"},
+    {CNV_GRADIENT_Y, "y", "Derivative down columns"},
+    {CNV_GRADIENT_DIRECTIONAL, "directional", "Derivative in the direction of angle"},
     {0, NULL, NULL},
 };
 
@@ -122,8 +122,8 @@ const CnvNick cnv_planes_nicks[] = {
     {CNV_PLANES_RED, "red", "Red"},
     {CNV_PLANES_GREEN, "green", "Green"},
     {CNV_PLANES_BLUE, "blue", "Blue"},
-    {CNV_PLANES_COLOR, "color", "All but alpha"},
-    {CNV_PLANES_ALL, "all", "All, alpha too"},
+    {CNV_PLANES_COLOR, "color", "All except alpha"},
+    {CNV_PLANES_ALL, "all", "All, including alpha"},
     {0, NULL, NULL},
 };
 
@@ -135,14 +135,14 @@ const guint cnv_role_planes[] = {
 
 /* Values of CnvFilter.chroma_same. */
 const CnvNick cnv_chroma_mode_nicks[] = {
-    {CNV_CHROMA_SCALED, "scaled", "Taps as wide on the picture as those of luma: a blur is round"},
-    {CNV_CHROMA_SAME, "same", "The same taps on every plane"},
+    {CNV_CHROMA_SCALED, "scaled", "As large on the picture as on luma, so that a blur is round"},
+    {CNV_CHROMA_SAME, "same", "The same number of taps as on luma"},
     {0, NULL, NULL},
 };
 
 const CnvNick cnv_alpha_mode_nicks[] = {
-    {CNV_ALPHA_COPY, "copy", "Left as it is, unless planes has alpha"},
+    {CNV_ALPHA_COPY, "copy", "Copied, unless planes includes alpha"},
     {CNV_ALPHA_FILTER, "filter", "Filtered like the colours"},
-    {CNV_ALPHA_PREMULTIPLY, "premultiply", "Filtered, and colours weighted by it: no fringes"},
+    {CNV_ALPHA_PREMULTIPLY, "premultiply", "Filtered, and colours are weighted by it, which avoids fringes"},
     {0, NULL, NULL},
 };

@@ -8,13 +8,14 @@
 
 const CnvNick cnv_algorithm_nicks[] = {
     {CNV_ALGORITHM_AUTO, "auto", "The fastest that can do the work"},
-    {CNV_ALGORITHM_NAIVE, "naive", "A thread a sample, straight from memory; on the CPU the plain reference"},
-    {CNV_ALGORITHM_TILED, "tiled", "A tile with its apron in fast memory, all taps at once"},
-    {CNV_ALGORITHM_TEXTURE, "texture", "A row pass and a column pass through the texture unit, no shared memory"},
-    {CNV_ALGORITHM_SEPARABLE, "separable", "A row pass and a column pass, for taps that are a few rows times columns"},
-    {CNV_ALGORITHM_FUSED, "fused", "Both passes in one launch, row results kept on chip, float32"},
-    {CNV_ALGORITHM_TENSOR, "tensor", "All in one launch as banded matrices on tensor cores, up to 12 bits"},
-    {CNV_ALGORITHM_MOSAIC, "mosaic", "A colour for each cell, for filter=mosaic and fill alone"},
+    {CNV_ALGORITHM_NAIVE, "naive", "One thread per sample, straight from memory; on the CPU the plain reference"},
+    {CNV_ALGORITHM_TILED, "tiled", "All taps in one pass, from a tile with its apron in fast memory"},
+    {CNV_ALGORITHM_TEXTURE, "texture", "A row pass and a column pass through the texture unit, without shared memory"},
+    {CNV_ALGORITHM_SEPARABLE, "separable",
+     "A row pass and a column pass, for kernels that are sums of a few separable ones"},
+    {CNV_ALGORITHM_FUSED, "fused", "A row pass and a column pass in one launch, with row results on chip in float32"},
+    {CNV_ALGORITHM_TENSOR, "tensor", "One launch, as banded matrices on tensor cores, for samples of up to 12 bits"},
+    {CNV_ALGORITHM_MOSAIC, "mosaic", "One colour per cell, only for filter=mosaic and filter=fill"},
     {0, NULL, NULL},
 };
 

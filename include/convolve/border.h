@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The samples outside a plane. For a row abcd:
+ * How samples outside a plane are obtained. For a row abcd:
  *
- *   constant     kkkk|abcd|kkkk    k: the border colour
+ *   constant     kkkk|abcd|kkkk    (k: the border colour)
  *   replicate    aaaa|abcd|dddd
  *   reflect      dcba|abcd|dcba
  *   reflect-101  .dcb|abcd|cba.    (SciPy and CuPy: "mirror")
  *   wrap         abcd|abcd|abcd
- *   renormalize  where samples are missing they are left out and the sum of the others is multiplied by S/P, S being
- *                the sum of all taps and P that of the taps that found a sample; by 0, which gives mid-grey, where P
- *                is 0 to within 1e-6 of the sum of all magnitudes. For separable taps axis by axis
+ *   renormalize  the samples outside are left out, and the sum over the others is multiplied by S/P
  *
- * A mode is a branch of cnv_border_index and its answers to the three questions below; no kernel or loop knows modes by
- * name. This header is plain C without GLib, shared by the CPU engine and the CUDA kernels.
+ * For renormalize, S is the sum of all taps, and P is the sum of the taps that met a sample. If |P| is at most 1e-6 of
+ * the sum of the magnitudes of the taps, the factor is 0, which gives mid-grey. Separable taps are renormalized axis by
+ * axis.
+ *
+ * A mode is defined by its branch of cnv_border_index and the three functions after it. No kernel or loop knows modes
+ * by name. This header is plain C without GLib, because the CPU engine and the CUDA kernels share it.
  */
 #pragma once
 
@@ -26,8 +28,8 @@
 #define CNV_HOST_DEVICE
 #endif
 
-/* Returns the index in 0..n-1 of the sample that stands for index i, exact for any distance outside, or -1 where there
- * is none (constant and renormalize). n: at least 1. */
+/* Returns the index, 0..n-1, of the sample that replaces the one at index i, or -1 if none does (constant and
+ * renormalize). Correct at any distance outside. n: number of samples, at least 1. */
 CNV_HOST_DEVICE static inline int
 cnv_border_index(CnvBorder border, int i, int n)
 {
@@ -55,22 +57,22 @@ cnv_border_index(CnvBorder border, int i, int n)
   }
 }
 
-/* TRUE where a missing sample has a value of its own, the border colour. */
+/* Returns TRUE if a sample outside has a value of its own: the border colour. */
 CNV_HOST_DEVICE static inline int
 cnv_border_has_value(CnvBorder border)
 {
   return border == CNV_BORDER_CONSTANT;
 }
 
-/* TRUE where missing samples are left out and the sum of the others is scaled. */
+/* Returns TRUE if samples outside are left out, and the sum of the others is scaled. */
 CNV_HOST_DEVICE static inline int
 cnv_border_renormalizes(CnvBorder border)
 {
   return border == CNV_BORDER_RENORMALIZE;
 }
 
-/* FALSE where index -d (d at least 1) never stands for one above d, and likewise at the other edge: a part of the frame
- * then needs no more than its own neighbourhood. A mode that is not listed needs the whole frame. */
+/* Returns FALSE if index -d (d at least 1) is never replaced by an index above d, and likewise at the opposite edge. A
+ * part of the frame then only needs its own neighbourhood. Modes that are not listed need the whole frame. */
 CNV_HOST_DEVICE static inline int
 cnv_border_reads_far(CnvBorder border)
 {

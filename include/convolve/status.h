@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Failures as the engine reports them: GLib's GError with one domain.
- * Every message names the value, the limit and the remedy; the element passes it on as it is.
+ * The engine's errors: GErrors of one domain. Every message names the value, the limit and the fix. The element posts
+ * it unchanged.
  */
 #pragma once
 
@@ -11,23 +11,23 @@
 GQuark cnv_error_quark(void);
 
 typedef enum {
-  CNV_ERROR_SETTINGS,    /* a filter that cannot be: a missing kernel, a radius beyond the limit */
-  CNV_ERROR_UNSUPPORTED, /* a right filter that the chosen algorithm or device cannot do */
-  CNV_ERROR_NO_DEVICE,   /* no driver, no GPU, no such device, a driver that is too old */
-  CNV_ERROR_MEMORY,      /* out of device or pinned memory */
-  CNV_ERROR_DEVICE,      /* any other error of the CUDA driver; the message has its name */
+  CNV_ERROR_SETTINGS,    /* the filter is not valid: a missing kernel, a radius beyond the limit */
+  CNV_ERROR_UNSUPPORTED, /* the filter is valid, but the chosen algorithm or device cannot run it */
+  CNV_ERROR_NO_DEVICE,   /* no driver, no GPU, no such device, or a driver that is too old */
+  CNV_ERROR_MEMORY,      /* out of device or page-locked memory */
+  CNV_ERROR_DEVICE,      /* any other error of the CUDA driver; the message contains its name */
 } CnvErrorCode;
 
-/* Sets CNV_ERROR_SETTINGS to a message as of printf; FALSE. */
+/* Sets CNV_ERROR_SETTINGS with a printf message, and evaluates to FALSE. */
 #define cnv_refuse(error, ...) (g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, __VA_ARGS__), FALSE)
 
-/* The same with CNV_ERROR_UNSUPPORTED. */
+/* Sets CNV_ERROR_UNSUPPORTED with a printf message, and evaluates to FALSE. */
 #define cnv_unsupported(error, ...) (g_set_error(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED, __VA_ARGS__), FALSE)
 
-/* A row of a table that ties an enum value to its nick and its explanation. Tables end with a NULL nick, and their
- * entries stand in the order of the enum, from 0, without gaps. */
+/* An enum value with its nick and its description. Tables of these are in the order of the enum, from 0 and without
+ * gaps, and end with a NULL nick. */
 typedef struct {
   int value;
-  const char *nick;  /* lower case, as written in a pipeline: "reflect-101" */
+  const char *nick;  /* in lower case, as in a pipeline description: "reflect-101" */
   const char *blurb; /* one line for gst-inspect-1.0 */
 } CnvNick;

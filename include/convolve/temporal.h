@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Taps in time: the frames of a session's history that are summed up for one output frame.
+ * Taps in time: which frames of a session's history contribute to one output frame, and with which weights.
  */
 #pragma once
 
@@ -8,17 +8,23 @@
 
 /* A frame of the session's history, and its weight in the sum over frames. */
 typedef struct {
-  int slot;     /* with a frame; -1: none, and its taps are left out */
-  float weight; /* times the term's taps */
+  int slot;     /* slot of the frame; -1: no frame, so its taps are left out */
+  float weight; /* factor on the term's taps */
 } CnvTemporalTap;
 
-/* All of CnvTemporalBorder in its order, for properties. */
+/* Nicks of CnvTemporalBorder. */
 extern const CnvNick cnv_temporal_border_nicks[];
 
-/* Finds the slots to be summed up for one output frame, and their weights. slot: for each of the plan's frames
- * (cnv_plan_frames) its slot, -1 where it is missing; the others are consecutive, the center among them. A missing
- * frame is left out and the weights of the others are scaled to the same sum (by 0 where they cancel), or it is
- * replaced by the nearest, or mirrored (dcba|abcd|dcba). temporal_tap: room for as many as the plan has frames. Returns
- * the number filled in: for a 3D kernel that is not separable in time one a frame, in order; else one a slot. */
+/* Computes the slots and weights to sum up for one output frame.
+ *
+ * slot: for each of the plan's frames (cnv_plan_frames) its slot, or -1 if the frame is missing. The frames that are
+ * there are consecutive, and the center is one of them. border says what replaces missing frames:
+ *   - renormalize: nothing; the weights of the other frames are scaled to the same sum, or by 0 if they cancel out
+ *   - replicate: the nearest frame
+ *   - reflect: the mirrored frame (dcba|abcd|dcba)
+ * temporal_tap: array with an entry for each of the plan's frames.
+ *
+ * Returns the number of entries filled in: one per frame, in order, for a 3D kernel that is not separable in time, else
+ * one per slot. */
 guint cnv_temporal_taps_make(const CnvPlan *plan, const int *slot, CnvTemporalBorder border,
                              CnvTemporalTap *temporal_tap);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The work on one frame: a plan for all of it, or plans for regions of it while the rest is copied.
+ * The work on one frame: one plan for the whole frame, or plans for regions of it while the rest is copied.
  *
  * Weights. A region's rectangle is in luma pixels and may lie partly or wholly outside the frame. In a plane subsampled
  * by s it covers every sample that it touches: from x/s rounded down to (x + width)/s rounded up. Samples inside have
@@ -42,7 +42,7 @@
  *     cnv_plan_can_isolate says so before.
  *   - An algorithm that cannot filter weighted samples is replaced by the fastest that can.
  *
- * Crowds. All of this holds exactly as long as the work takes less than CNV_CROWD_WORK times the work of the whole
+ * Crowds. All of this holds exactly while the work takes less than CNV_CROWD_WORK times the work of the whole
  * frame, plus that of a few million samples. Otherwise planes are divided into cells of CNV_CELL_WIDTH x
  * CNV_CELL_HEIGHT samples (cuda/plan/regions/shape.h). A cell in which more than CNV_CROWD regions meet is filtered
  * whole, by the strongest plan among them. If several plans or isolated windows meet in a cell, the strongest of these
@@ -62,33 +62,36 @@
 #define CNV_MAX_REGIONS 1024
 #define CNV_MAX_PLANS 64
 
-#define CNV_CROWD 8      /* most regions of a cell that are weighed one by one, in a crowd */
-#define CNV_CROWD_WORK 2 /* most work on separate regions, in times of the work on the whole frame */
+#define CNV_CROWD 8      /* most regions of a cell that are weighed one by one in a crowd */
+#define CNV_CROWD_WORK 2 /* most work on separate regions, as a multiple of the work on the whole frame */
 
 typedef struct {
   int x, y, width, height; /* luma pixels; empty if width or height is below 1 */
 } CnvRect;
 
-/* Weights as an image, which never changes and is shared by reference between threads. A session that gets the same
- * mask again does not upload it again. */
+/* An image of weights. It never changes, so threads may share references to it. A session uploads the same mask only
+ * once. */
 typedef struct CnvMask CnvMask;
 
-/* Returns a mask (unref with cnv_mask_unref) of width x height cells, each 1..CNV_SIZE_MAX, with a copy of the weights:
- * row by row from `weights` on, `stride` bytes apart, 255 for 1. NULL if there is no memory. */
+/* Returns a new mask, to be freed with cnv_mask_unref, or NULL if there is no memory. width, height: in cells, each
+ * 1..CNV_SIZE_MAX. weights: one byte per cell, 255 for weight 1, in rows `stride` bytes apart; copied. */
 CnvMask *cnv_mask_new(int width, int height, int stride, const guint8 *weights);
 CnvMask *cnv_mask_ref(CnvMask *mask);
 void cnv_mask_unref(CnvMask *mask); /* NULL is allowed */
+
+/* Returns width times height. */
 gsize cnv_mask_n_cells(const CnvMask *mask);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CnvMask, cnv_mask_unref)
 
+/* A region to filter. */
 typedef struct {
   CnvRect rect;
   guint plan; /* index in CnvWork.plan */
   CnvShape shape;
-  CnvMask *mask; /* for CNV_SHAPE_MASK, owned by the caller; else NULL. All masks of a frame have at most 1 GiB. If a
-                    mask exceeds that, or there is no memory for it, its region is filtered as a rectangle; with invert
-                    it has no weight. */
+  CnvMask *mask; /* for CNV_SHAPE_MASK, owned by the caller; else NULL. The masks of a frame have at most 1 GiB. If a
+                    mask exceeds that, or if there is no memory for it, its region is filtered as a rectangle; with
+                    invert it has no weight */
 } CnvRegion;
 
 /* Returns the rectangle around the part of a region that has weight, without feather: the region's rectangle, or for
@@ -99,22 +102,23 @@ CnvRect cnv_region_box(const CnvRegion *region);
 typedef struct {
   CnvPlan *const *plan; /* plans for the same image, backend and filter, except radius and sigma; the strongest last */
   guint n_plans;        /* 1..CNV_MAX_PLANS */
-  gboolean everything;  /* the whole frame by plan 0; below, only interlaced, temporal_tap and overlaps count */
+  gboolean everything;  /* filter the whole frame by plan 0; of the members below, only interlaced, temporal_tap,
+                           n_temporal_taps and overlaps are used */
   const CnvRegion *region;
   guint n_regions;   /* 0..CNV_MAX_REGIONS */
   gboolean invert;   /* filter everything but the regions */
-  gboolean isolated; /* a region's filter reads nothing outside the region. If this is FALSE, regions of a mosaic still
-                        read nothing outside their rectangle, and its cells begin at their corners */
+  gboolean isolated; /* the filter of a region reads nothing outside it. If FALSE, a mosaic still reads nothing outside
+                        a region's rectangle, and its cells still begin at the rectangle's corner */
   double feather;    /* luma pixels, 0..1024 */
-  gboolean moved;    /* one region, not inverted: it is blended over the frame with its corner at target, cut off at the
-                        frame's edge; at its old place the input is copied */
+  gboolean moved;    /* for one region without invert: it is blended over the frame with its corner at target_x and
+                        target_y, and cut off at the frame's edge. At its old place the input is copied */
   int target_x, target_y;
   gboolean interlaced;
-  /* Made by cnv_temporal_taps_make, the same for all plans; the input is a slot then. None: the input alone, with
-   * weight 1, for plans of one frame. */
+  /* From cnv_temporal_taps_make, the same for all plans; the input must then be a slot of the history. For plans of one
+   * frame n_temporal_taps may be 0: then the input has weight 1. */
   const CnvTemporalTap *temporal_tap;
   guint n_temporal_taps;
-  /* Other frames are in flight with this one. This frame then goes between host and device in one piece, because the
-   * others keep the bus busy, and each piece costs the time of its start. The samples are the same either way. */
+  /* TRUE if other frames are in flight with this one. It is then copied in one piece instead of slices: the other
+   * frames keep the bus busy, and each slice costs start-up time. The samples are the same either way. */
   gboolean overlaps;
 } CnvWork;

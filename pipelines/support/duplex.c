@@ -12,25 +12,25 @@
 #include <stdlib.h>
 
 #define REPEATS 5
-#define BATCH_BYTES 1e9 /* up, and as many down, between two looks at the clock */
-#define BATCH_MAX 500   /* copies, of small frames */
-#define N_BUFFERS 4     /* in turn, as those of a pool are */
+#define BATCH_BYTES 1e9 /* bytes in each direction between two looks at the clock */
+#define BATCH_MAX 500   /* most copies of small frames */
+#define N_BUFFERS 4     /* used in turn, like the buffers of a pool */
 
-/* One GPU's part, in a thread of its own. */
+/* The part of one GPU, in a thread of its own. */
 typedef struct {
   int gpu;
   gsize bytes;
-  gint *n_open; /* atomic: GPUs that are not ready yet; what is timed begins at 0 */
+  gint *n_open; /* atomic: GPUs that are not ready yet; the measurement begins at 0 */
   double per_s;
   GError *error;
   CUdevice device;
-  CUcontext context; /* NULL: none was made */
+  CUcontext context; /* NULL: not created */
   CUstream up, down;
   void *host_up[N_BUFFERS], *host_down[N_BUFFERS];
   CUdeviceptr device_up[N_BUFFERS], device_down[N_BUFFERS];
 } Duplex;
 
-/* libcuda, opened at run time. cuda.h maps some names to newer versions of themselves, which the strings follow. */
+/* Functions of libcuda, opened at run time. cuda.h maps some names to newer versions, which the strings contain. */
 #define ENTRIES(X)                                                                                                     \
   X(cuInit)                                                                                                            \
   X(cuGetErrorName)                                                                                                    \
@@ -99,7 +99,7 @@ make_buffers(Duplex *d, GError **error)
   return TRY(cuStreamCreate, &d->up, CU_STREAM_NON_BLOCKING) && TRY(cuStreamCreate, &d->down, CU_STREAM_NON_BLOCKING);
 }
 
-/* Also what a failure left. */
+/* Also cleans up after a failure. */
 static void
 close_duplex(const Duplex *d)
 {
@@ -123,7 +123,7 @@ close_duplex(const Duplex *d)
   }
 }
 
-/* Microseconds for n frames each way. */
+/* Measures the microseconds for n frames in each direction. */
 static gboolean
 copy(const Duplex *d, int n, double *us, GError **error)
 {
@@ -171,7 +171,7 @@ measure(Duplex *d, int n, GError **error)
   return TRUE;
 }
 
-/* Who fails lets the others go on. */
+/* The thread of a GPU. If it fails, it still lets the others start. */
 static gpointer
 run(gpointer data)
 {

@@ -6,8 +6,8 @@
 
 #include "support/ring_source.h"
 
-#define CONTEXT "gst.cuda.context" /* GST_CUDA_CONTEXT_TYPE, whose header a build without CUDA lacks */
-#define GROUP 60                   /* encoded frames, from one that refers to no other */
+#define CONTEXT "gst.cuda.context" /* GST_CUDA_CONTEXT_TYPE; a build without CUDA lacks its header */
+#define GROUP 60                   /* encoded frames in a group that begins with a key frame */
 #define PATIENCE (60 * GST_SECOND)
 
 /* ---- pipelines ---- */
@@ -81,7 +81,7 @@ feed_set_plain(Feed *feed)
   feed->ring = ring_new(info.size);
 }
 
-/* Fills caps, ring and context with what comes out of the appsink of a pipeline, to its end. */
+/* Fills caps, ring and context with the output of the appsink of a pipeline, up to its end. */
 static gboolean
 collect(Feed *feed, GstElement *pipeline, GError **error)
 {
@@ -105,8 +105,7 @@ collect(Feed *feed, GstElement *pipeline, GError **error)
   return right;
 }
 
-/* The element passes frames on as they are, in memory of the pool that it offers: with a stream, where there are any.
- */
+/* The element passes frames on unchanged, in memory of the pool that it proposes, with a stream if there is one. */
 gboolean
 feed_upload(Feed *feed, int gpu, GError **error)
 {
@@ -128,7 +127,7 @@ feed_upload(Feed *feed, int gpu, GError **error)
   return right;
 }
 
-/* A closed group of frames with all headers, so that it can follow on itself. */
+/* Makes a closed group of frames with all headers, so that it can be repeated. */
 gboolean
 feed_encode(Feed *feed, GError **error)
 {

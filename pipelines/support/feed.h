@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What benchmarks feed their pipelines with: frames that are prepared once, in system memory, in a GPU's or encoded,
- * and sent by a ringsource. One thread, but for those of GStreamer.
+ * The input of benchmark pipelines: frames that are prepared once, in system memory, in GPU memory or encoded, and
+ * sent by a ringsource. Use it in one thread; GStreamer's own threads are allowed.
  */
 #pragma once
 
@@ -11,35 +11,35 @@ G_BEGIN_DECLS
 
 typedef struct {
   GstCaps *caps;
-  GPtrArray *ring;     /* of GstBuffer; NULL: the source makes its own */
-  GstContext *context; /* of the CUDA memory; NULL: there is none */
+  GPtrArray *ring;     /* of GstBuffer; NULL: the source makes its own buffers */
+  GstContext *context; /* context of the CUDA memory; NULL: none */
 } Feed;
 
-/* Of raw video of 30 frames/s; gst_caps_unref. */
+/* Returns caps of raw video with 30 frames/s, to be freed with gst_caps_unref. */
 GstCaps *feed_caps(const char *format, int width, int height);
 
-/* Feeds are begun with {.caps = feed_caps(...)}: the source takes its frames from downstream then. */
+/* Initialise a feed with {.caps = feed_caps(...)}: the source then uses the pool of downstream. */
 
-/* Noise in system memory that is not pinned. */
+/* Fills the feed with noise in system memory that is not pinned. */
 void feed_set_plain(Feed *feed);
 
-/* Takes what feed_set_plain made to a GPU; -1: any. FALSE with the reason. */
+/* Copies the frames of feed_set_plain to a GPU; -1: any. Returns FALSE with the reason if that fails. */
 gboolean feed_upload(Feed *feed, int gpu, GError **error);
 
-/* Makes a moving picture, H.264. FALSE with the reason. */
+/* Fills the feed with a moving picture in H.264. Returns FALSE with the reason if that fails. */
 gboolean feed_encode(Feed *feed, GError **error);
 
-void feed_clear(Feed *feed); /* also after a failure */
+void feed_clear(Feed *feed); /* also call it after a failure */
 
-/* A pipeline whose ringsource, where it has one that is called "source", sends the feed, and whose elements have its
- * context. NULL with the reason. */
+/* Returns a pipeline whose ringsource with the name "source", if it has one, sends the feed, and whose elements have
+ * its context. Returns NULL with the reason if that fails. */
 GstElement *feed_parse(const Feed *feed, const char *description, GError **error);
 
-/* Has a source and a pipeline do the same one by one. */
+/* Set the feed of a source, and the context of a pipeline. */
 void feed_set_source(const Feed *feed, GstElement *source);
 void feed_set_context(const Feed *feed, GstElement *pipeline);
 
-/* FALSE with the reason where there was another end than that of the stream. */
+/* Waits for the end of the stream. Returns FALSE with the reason if there is an error instead. */
 gboolean feed_await_end(GstElement *pipeline, GError **error);
 
 G_END_DECLS

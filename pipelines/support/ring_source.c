@@ -5,14 +5,14 @@
 #include <gst/video/video.h>
 
 #define NOISE (1 << 20)
-#define STEP 4099 /* bytes from the noise of one buffer to that of the next */
+#define STEP 4099 /* offset in bytes between the noise of successive buffers */
 
 struct _RingSource {
   GstPushSrc parent;
   GstCaps *caps;
-  GPtrArray *ring; /* NULL: the pool's buffers, or else made when the first frame is sent */
-  /* With the object lock: */
-  guint64 sent, last_frame; /* the latter is the first that is not sent any more */
+  GPtrArray *ring; /* NULL: uses the pool's buffers, or a ring that is made when the first frame is sent */
+  /* Protected by the object lock. */
+  guint64 sent, last_frame; /* last_frame: the first frame that is not sent */
   gint64 end;               /* monotonic time */
 };
 
@@ -20,7 +20,7 @@ struct _RingSource {
 G_DECLARE_FINAL_TYPE(RingSource, ring_source, RING, SOURCE, GstPushSrc)
 G_DEFINE_TYPE(RingSource, ring_source, GST_TYPE_PUSH_SRC)
 
-static GQuark filled; /* marks the buffers of a pool that have their noise */
+static GQuark filled; /* marks buffers of a pool that are filled with noise */
 
 /* ---- noise ---- */
 
@@ -36,7 +36,7 @@ make_noise(gpointer unused)
   return noise;
 }
 
-/* All bytes, those between the rows too. FALSE where the buffer cannot be written. */
+/* Fills all bytes, including those between rows. Returns FALSE if the buffer cannot be written. */
 static gboolean
 fill(GstBuffer *buffer, guint number)
 {
@@ -71,7 +71,7 @@ ring_new(gsize bytes)
 
 /* ---- where a frame comes from ---- */
 
-/* As any source does that fills its buffers, but that each is filled only once. */
+/* Takes a buffer of the pool, like any source, but fills each buffer only once. */
 static GstFlowReturn
 take_of_pool(GstBufferPool *pool, guint64 number, GstBuffer **buffer)
 {
@@ -89,7 +89,7 @@ take_of_pool(GstBufferPool *pool, guint64 number, GstBuffer **buffer)
   return GST_FLOW_OK;
 }
 
-/* A copy of a buffer shares its memory. */
+/* Takes a copy of a buffer, which shares its memory. */
 static GstFlowReturn
 take_of_ring(RingSource *self, guint64 number, GstBuffer **buffer)
 {
@@ -105,7 +105,7 @@ take_of_ring(RingSource *self, guint64 number, GstBuffer **buffer)
 
 /* ---- the element ---- */
 
-/* Number of the next frame, which then counts as sent. FALSE at the end. */
+/* Stores the number of the next frame, which counts as sent. Returns FALSE at the end. */
 static gboolean
 next_frame(RingSource *self, guint64 *number)
 {
@@ -142,7 +142,7 @@ create(GstPushSrc *source, GstBuffer **buffer)
   return GST_FLOW_OK;
 }
 
-/* A pool hands its buffers out in turn, so that it has to have as many as a ring. What is given needs none. */
+/* Makes a pool as large as a ring, because it hands out its buffers in turn. A given ring needs no pool. */
 static gboolean
 decide_allocation(GstBaseSrc *source, GstQuery *query)
 {

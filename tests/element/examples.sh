@@ -471,7 +471,7 @@ sound_and_frames()
   echo "$(stat -c %s sound.raw) $(($(stat -c %s grey.raw) / (width * height)))"
 }
 
-# Kept as it is where the container takes it, else encoded anew.
+# Sound is copied if the container can hold it, else encoded again.
 test_sound()
 {
   local output after
@@ -479,7 +479,7 @@ test_sound()
   [[ $type == ogv ]] || have avenc_aac || skip "needs AAC: gstreamer1.0-libav"
   make_clip_with_sound
   OUTPUT=out.$type run_script blur
-  grep -q '^sound: as it is$' log || fail "the sound is encoded anew"
+  grep -q '^sound: copied$' log || fail "the sound is encoded again"
   [[ $(sound_and_frames "out.$type") == $(sound_and_frames "clip.$type") ]] || fail "not the sound and the frames of the clip"
   for output in out.mkv out.webm; do
     have matroskamux vp8enc opusenc x264enc || continue
@@ -511,7 +511,7 @@ test_files()
   gst-launch-1.0 -q videotestsrc num-buffers=$frames ! video/x-raw,format=v210,width=320,height=240,framerate=30/1 \
     ! qtmux ! filesink location=clip.mp4
   OUTPUT=out.mp4 run_script blur
-  grep -q '^v210, which the filter does not take, is converted to I422_10LE$' log || fail "the conversion is not told"
+  grep -q '^v210, which the filter does not support, is converted to I422_10LE$' log || fail "the conversion is not told"
   make_clip
   turn clip.mp4
   OUTPUT=out.mp4 run_script blur
@@ -569,15 +569,15 @@ test_refused()
   gst-launch-1.0 -q audiotestsrc num-buffers=40 ! vorbisenc ! oggmux ! filesink location=sound.ogg
   export OUTPUT=out.$type
   refuses 'there is no video in sound.ogg' "$blur" sound.ogg
-  refuses 'radius takes -1 to 512; without it: -1' RADIUS=600 "$blur" "clip.$type"
-  refuses 'filter takes one of identity .* custom; without it: gaussian' FILTER=blurry "$blur" "clip.$type"
-  refuses 'kernel-t takes a list, like <1,2,1>' KERNEL='<1' "$pipelines/timedelta.sh" "clip.$type"
-  refuses 'radius takes -1 to 512; without it: -1' RADIUS=600 "$pipelines/multi-gpu.sh"
+  refuses 'radius must be -1 to 512 (default -1)' RADIUS=600 "$blur" "clip.$type"
+  refuses 'filter must be one of identity .* custom (default gaussian)' FILTER=blurry "$blur" "clip.$type"
+  refuses 'kernel-t must be a list, like <1,2,1>' KERNEL='<1' "$pipelines/timedelta.sh" "clip.$type"
+  refuses 'radius must be -1 to 512 (default -1)' RADIUS=600 "$pipelines/multi-gpu.sh"
   refuses 'OUTPUT must end in .mp4 .mkv .webm' OUTPUT=out.avi "$blur" "clip.$type"
   refuses 'FRAMES must be' FRAMES=-1 "$blur"
   refuses 'PATIENCE must be a number from 0' PATIENCE=soon "$blur"
   refuses 'is a folder' "$blur" .
-  refuses 'does not take it' FORMAT=NV61 "$blur" "clip.$type"
+  refuses 'does not accept it' FORMAT=NV61 "$blur" "clip.$type"
   refuses 'there is no folder' OUTPUT="missing/out.$type" "$blur" "clip.$type"
   mkdir "folder.$type"
   refuses 'is a folder' OUTPUT="folder.$type" "$blur" "clip.$type"

@@ -447,10 +447,10 @@ GST_START_TEST(test_caps_too_large)
   const struct {
     const char *caps, *fragment;
   } rows[] = {
-      {"format=ARGB64,width=32768,height=32768", "A frame of 32768x32768 ARGB64 takes 4 GiB or more, and buffers hold "
-                                                 "less: scale or crop it first"},
+      {"format=ARGB64,width=32768,height=32768", "A frame of 32768x32768 ARGB64 takes 4 GiB or more, too much for a "
+                                                 "buffer: scale or crop it first"},
       {"format=BGRx,width=32768,height=32768", "A frame of 32768x32768 BGRx takes 4 GiB or more"},
-      {"format=GRAY8,width=7", "Caps that are no video"},
+      {"format=GRAY8,width=7", "The caps are not video caps"},
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {

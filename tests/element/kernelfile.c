@@ -76,7 +76,7 @@ static const struct {
 } bad_files[] = {
     {"", -1, ": line 1, column 1: no numbers"},
     {"# nothing\n\n", -1, ": line 3, column 1: no numbers"},
-    {"1 2\n3 x\n", -1, ": line 2, column 3: 'x' is not of a number: write "},
+    {"1 2\n3 x\n", -1, ": line 2, column 3: 'x' is not part of a number: write "},
     {"1 2 3\n4 5\n", -1, ": line 2, column 4: 2 numbers in this row and 3 in line 1"},
     {"# a\n1 2\n3 4 5\n", -1, ": line 3, column 5: more numbers than the 2 of line 2"},
     {"1 2\n\n3 4\n5 6\n", -1, ": line 4, column 1: more rows than the 1 of the first frame"},
@@ -89,10 +89,10 @@ static const struct {
     {"1,,2", -1, ": line 1, column 3: a comma with no number before it"},
     {",1", -1, ": line 1, column 1: a comma with no number before it"},
     {"1, # and\n", -1, ": line 1, column 2: a comma with no number after it"},
-    {"1 nan", -1, ": line 1, column 3: 'n' is not of a number"},
-    {"1 0x10", -1, ": line 1, column 4: 'x' is not of a number"},
+    {"1 nan", -1, ": line 1, column 3: 'n' is not part of a number"},
+    {"1 0x10", -1, ": line 1, column 4: 'x' is not part of a number"},
     {"1 1e999", -1, ": line 1, column 3: 1e999 is not finite"},
-    {"1\n2\n1e308", -1, ": line 3, column 1: 1e308 is too large, taps reach to 1e+27 either way: multiply "},
+    {"1\n2\n1e308", -1, ": line 3, column 1: 1e308 is too large, taps reach to 1e+27 either way: scale "},
     {"# two\n9e26 -9e26", -1,
      ": line 2, column 1: the magnitudes of the taps add up to 1.8e+27, and 1e-27 to 1e+27 is "},
     {"1e-300 0", -1, ": line 1, column 1: the magnitudes of the taps add up to 1e-300, and 1e-27 to 1e+27 is "},
@@ -100,8 +100,8 @@ static const struct {
     {"1/////////////////////////", -1, ": line 1, column 1: '1///////////////' is not a number: write "},
     {"1/", -1, "'1/' is not a number"},
     {"1/2/3", -1, "'1/2/3' is not a number"},
-    {"1;2", -1, ": line 1, column 2: ';' is not of a number"},
-    {"1 2\0", 4, ": line 1, column 4: byte 0x00 is not of a number"},
+    {"1;2", -1, ": line 1, column 2: ';' is not part of a number"},
+    {"1 2\0", 4, ": line 1, column 4: byte 0x00 is not part of a number"},
     {"1 2 #\0", 6, ": line 1, column 6: a byte of 0"},
     {"\xff\xfe"
      "1",
@@ -234,7 +234,7 @@ GST_START_TEST(test_long_files)
       {1, 1025, NULL},
       {1026, 1, ": line 1, column 2051: more than 1025x1025 taps"},
       {1, 1026, ": line 1026, column 1: more than 1025x1025 taps"},
-      {1025, 2300, "larger than 4194304 bytes"},
+      {1025, 2300, "larger than the limit of 4194304 bytes"},
   };
   GstBus *bus;
   GstElement *element = make_element("cpu", &bus);
@@ -278,7 +278,8 @@ GST_START_TEST(test_last_kernel_counts)
     g_free(kernel);
     g_free(location);
   }
-  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, ": line 1, column 1: 'o' is not of a number"), 1);
+  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, ": line 1, column 1: 'o' is not part of a number"),
+                         1);
   g_unlink(path);
   g_unlink(bad);
   g_free(path);

@@ -379,9 +379,9 @@ def test_refused():
     for path in sources:
         write_text(path, path)
     for word, says in (('radius=900', 'radius=900: radius must be a number from -1 to 512'),
-                       ('filter=blur', 'filter=blur: filter must be one of identity box gaussian'), ('stats=1', 'only be read'), ('name=x', 'name is not a setting'),
+                       ('filter=blur', 'filter=blur: filter must be one of identity box gaussian'), ('stats=1', 'is read-only'), ('name=x', 'name is not a setting'),
                        ('normalize=maybe', 'true or false'), ('size=1', "no property 'size'"),
-                       ('@preset=none', 'there are denoise'), ('kernel-location=none.txt', 'No such file'), ('--workers=0', 'must be 1 or more'),
+                       ('@preset=none', 'choose one of denoise'), ('kernel-location=none.txt', 'No such file'), ('--workers=0', 'must be 1 or more'),
                        ('--segment=-1', 'must be 0 or more'), ('--encoder=none', "--encoder 'none' cannot be used")):
         refused('in', word, says=says)
     refused('empty', says="no video in empty: in folders, names must end in .mp4")
@@ -406,7 +406,7 @@ def test_refused():
     shutil.copy('in/a.mp4', 'deep/real')
     shutil.copy('in/a.mp4', 'deep/same')
     refused('deep', says='would both be written to', output='out')
-    refused('in/a.mp4', says="other/a.mp4' is there, and no earlier call has written it", output='other')
+    refused('in/a.mp4', says="other/a.mp4' exists, and no earlier call has written it", output='other')
     write_text('other/report.csv', 'in/a.mp4')
     for word in ('other/report.csv', '@other/report.csv'):
         refused(word, says="other/report.csv' would replace", output='other')

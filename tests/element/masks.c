@@ -433,7 +433,7 @@ GST_START_TEST(test_bad_mask_files)
     gsize size;
     const char *message;
   } rows[] = {
-      {(const guint8 *)"", 0, ": neither a PGM (P2 or P5) nor a PNG: save it as one of them"},
+      {(const guint8 *)"", 0, ": neither a PGM (P2 or P5) nor a PNG: save it in one of these formats"},
       {(const guint8 *)"P2 2 2 255 1 2 3", 16, ": no value for column 2 of row 2, of 2x2 pixels"},
       {png, 24, ": this PNG is damaged (it ends early): save it again"},
       {png, 50, ": this PNG is damaged (it ends early): save it again"},

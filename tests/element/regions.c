@@ -239,7 +239,7 @@ GST_START_TEST(test_too_many_regions)
       expect_boxes(buffer, seen, 0, invert, "too many");
       gst_buffer_unref(buffer);
     }
-    fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, "regions on a frame: those beyond it"), 1);
+    fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, "a frame has more than 1024 regions: "), 1);
     gst_harness_teardown(h);
     free_element(element, bus);
   }
@@ -270,8 +270,8 @@ GST_START_TEST(test_crowd)
       for (int x = 200; x < 1200; x++)
         fail_unless(pixels[y * 1920 + x] == 255, "%u regions: %d at (%d, %d)", numbers[i], pixels[y * 1920 + x], x, y);
     fail_unless_equals_int(pixels[G_N_ELEMENTS(pixels) - 1], 0);
-    fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, "regions meet, and to filter each exactly"),
-                           i == 1);
+    fail_unless_equals_int(
+        count_messages(bus, GST_MESSAGE_WARNING, "regions meet in one place, and filtering each exactly"), i == 1);
   }
   gst_harness_teardown(h);
   free_element(element, bus);
@@ -294,7 +294,7 @@ GST_START_TEST(test_one_target_for_many)
     expect_boxes(out, boxes, 0, FALSE, "target");
     gst_buffer_unref(out);
   }
-  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, "2 regions on a frame and roi-target-x=20"), 1);
+  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, "a frame has 2 regions, and roi-target-x=20"), 1);
   gst_harness_teardown(h);
   free_element(element, bus);
 }
@@ -511,8 +511,8 @@ GST_START_TEST(test_relative_limit)
 {
   static const struct {
     const char *filter, *angle, *message;
-  } rows[] = {{"filter=motion", "angle=30", "a region asks for radius 224: "},
-              {"filter=disk", "angle=0", "a region of 1000x1000 asks for radius 200, and filter=disk reaches 63"}};
+  } rows[] = {{"filter=motion", "angle=30", "a region needs radius 224: "},
+              {"filter=disk", "angle=0", "a region of 1000x1000 needs radius 200, and the limit of filter=disk is 63"}};
   const Meta metas[] = {{"face", 1, 1, 1000, 1000}, {NULL}};
 
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -541,7 +541,7 @@ static const struct {
   const char *message;
 } none_rows[] = {
     {{"roi-source=meta"}, {NULL}, 999, 1, 126, "finds no region in the first 5 s: nothing is filtered, and the whole"},
-    {{"roi-source=meta"}, {NULL}, 999, 1, 126, "put a detector before this element, one that attaches GstVideoRegion"},
+    {{"roi-source=meta"}, {NULL}, 999, 1, 126, "put a detector that attaches GstVideoRegion"},
     {{"roi-source=meta", "roi-invert=true"},
      {NULL},
      999,
@@ -553,8 +553,13 @@ static const struct {
      999,
      1,
      126,
-     "the metas, the last one of type \"car\", are left out by roi-types=face or roi-confidence=0, or lie outside"},
-    {{"roi-source=meta", "roi-smooth=3"}, {"car", 99, 99, 3, 3}, 999, 1, 126, "or lie outside the frame: change these"},
+     "there are metas, the last of type \"car\", but roi-types=face or roi-confidence=0 excludes them, or they lie"},
+    {{"roi-source=meta", "roi-smooth=3"},
+     {"car", 99, 99, 3, 3},
+     999,
+     1,
+     126,
+     "or they lie outside the frame: change these"},
     {{"roi-source=meta"}, {NULL}, 999, 100, 6, "finds no region in the first 5 s"}, /* a gap counts as a second */
     {{"roi-source=meta"}, {NULL}, 999, 0, 0, "finds no region in the whole stream: nothing is filtered"},
     {{"roi-source=meta"}, {NULL}, 120, 1, -1, ""},

@@ -145,7 +145,7 @@ class Tuning(unittest.TestCase):
         control = self.rows['kernel'].control
         control.set_text('<1,2')
         control.emit('activate')
-        self.assertIn('kernel: GStreamer does not understand "<1,2"', self.window.message.get_text())
+        self.assertIn('kernel: GStreamer cannot read "<1,2"', self.window.message.get_text())
         self.assertEqual(control.get_text(), '<1,2')
         self.assertEqual(self.settings.text('kernel'), '<>')
         self.assertEqual(control.get_icon_name(tune.Gtk.EntryIconPosition.SECONDARY), 'dialog-error')
@@ -187,7 +187,7 @@ class Tuning(unittest.TestCase):
         self.wait_for_pictures(30)
         self.window.show_status()
         self.assertRegex(self.window.status.get_text(),
-                         r'^\d+\.\d frames/s shown\.  (cpu|cuda) \(.+\): \w+ \d+x\d+; .* ms a frame')
+                         r'^\d+\.\d frames/s shown\.  (cpu|cuda) \(.+\): \w+ \d+x\d+; .* ms per frame')
 
     def test_line_is_taken_by_gst_launch(self):
         wanted = {'filter': 'custom', 'kernel': '<<0,-1,0>,<-1,5.25,-1>,<0,-1,0>>', 'planes': 'luma+alpha', 'bias': '0.1',

@@ -8,7 +8,7 @@
 
 #include "element/element.h"
 
-#define CLEAR "the whole frame stays in clear"
+#define CLEAR "the whole frame stays visible"
 #define ALL_FILTERED "the whole frame is filtered"
 
 static const struct {
@@ -29,7 +29,7 @@ static const struct {
     {"I420", {"filter=box", "radius=3", "sigma=2"}, 1, "sigma with filter=box has no effect"},
     {"I420", {"sigma=100", "radius=3"}, 1, "sigma=100 is cut off by the radius"},
     {"I420", {"sigma-y=9", "radius-y=8"}, 1, "sigma-y=9 is cut off by the radius"},
-    {"I420", {"truncate=4"}, 1, "truncate=4 has no effect: it makes a radius of sigma"},
+    {"I420", {"truncate=4"}, 1, "truncate=4 has no effect: it computes the radius from sigma"},
     {"I420", {"radius=3", "sigma=1", "truncate=4"}, 1, "truncate=4 has no effect"},
     {"I420", {"bias=128"}, 1, "bias=128 saturates"},
     {"I420", {"filter=sobel", "bias=-128"}, 1, "bias=-128 saturates"},
@@ -37,13 +37,13 @@ static const struct {
     {"I420", {"filter=custom", "kernel=<-1,0,1>", "bias=2.1"}, 1, "bias=2.1 saturates"},
     {"I420", {"border-color=1"}, 1, "border-color with border-mode=replicate has no effect: set border-mode=constant"},
     {"I420", {"fill-color=1"}, 1, "fill-color with filter=gaussian has no effect: set filter=fill"},
-    {"I420", {"filter=fill", "scale=2", "bias=1", "chroma-radius=2", "temporal-radius=1"}, 4, " takes the fill-color"},
+    {"I420", {"filter=fill", "scale=2", "bias=1", "chroma-radius=2", "temporal-radius=1"}, 4, " gets the fill-color"},
     {"I420", {"filter=fill", "radius=2"}, 1, "radius with filter=fill has no effect"},
     {"I420", {"filter=mosaic", "border-mode=wrap", "sigma=2", "radius=2"}, 2, "with filter=mosaic has no effect"},
     {"I420",
      {"filter=mosaic", "roi-source=property", "roi=<<1,2,3,4>>", "roi-isolated=true"},
      1,
-     "roi-isolated with filter=mosaic has no effect: nothing is read outside a rectangle"},
+     "roi-isolated with filter=mosaic has no effect: the filter reads nothing outside a rectangle"},
     {"I420",
      {"filter=mosaic", "roi-source=property", "roi=<<1,2,3,4>>", "roi-isolated=true", "roi-shape=ellipse"},
      0,
@@ -55,16 +55,16 @@ static const struct {
     {"I420",
      {"filter=fill", "roi-source=meta", "roi-isolated=true"},
      1,
-     "roi-isolated with filter=fill has no effect: nothing is read outside a region"},
-    {"GRAY8", {"planes=chroma"}, 1, "planes with format=GRAY8 names none that the frames have: nothing is filtered"},
-    {"RGB", {"planes=luma+red"}, 1, "planes with format=RGB names planes that the frames do not have"},
+     "roi-isolated with filter=fill has no effect: the filter reads nothing outside a region"},
+    {"GRAY8", {"planes=chroma"}, 1, "planes with format=GRAY8 names none of the frames' planes: nothing is filtered"},
+    {"RGB", {"planes=luma+red"}, 1, "planes with format=RGB names some planes that the frames do not have"},
     {"RGB", {"chroma-radius=2"}, 1, "chroma-radius with format=RGB has no effect: the frames have no chroma"},
     {"I420", {"alpha-mode=filter"}, 1, "alpha-mode with format=I420 has no effect: the frames have no alpha"},
-    {"I420", {"kernel-t=<1,1>", "temporal-radius=1"}, 1, "temporal-radius=1 has no effect: kernel-t has the weights"},
+    {"I420", {"kernel-t=<1,1>", "temporal-radius=1"}, 1, "temporal-radius=1 has no effect: kernel-t sets the weights"},
     {"I420", {"temporal-sigma=1"}, 1, "temporal-sigma with temporal-radius=0 has no effect"},
     {"I420", {"temporal-mode=causal", "drain-on-changes=false"}, 2, "has no effect: set temporal-radius or kernel-t"},
     {"I420", {"roi=<<1,2,3,4>>"}, 1, "roi with roi-source=none has no effect: " ALL_FILTERED},
-    {"I420", {"roi=<<1,2,3,4>>", "roi-source=meta"}, 1, "the rectangles stay in clear where no meta covers them"},
+    {"I420", {"roi=<<1,2,3,4>>", "roi-source=meta"}, 1, "rectangles that no meta covers stay visible"},
     {"I420", {"roi-units=fraction", "roi-shape=ellipse"}, 2, " with roi-source=none has no effect: " ALL_FILTERED},
     {"I420",
      {"roi-units=fraction", "roi-source=meta"},
@@ -91,32 +91,32 @@ static const struct {
     {"I420",
      {"roi-source=property", "roi=<<1,1,9,9>,<64,0,9,9>,<0,48,2,2>,<5,5,0,9>>"},
      1,
-     "roi: outside the frame of 64x48, or empty, and so without effect: rectangle 2 <64,0,9,9>, rectangle 3 "
+     "roi: outside the frame of 64x48, or empty, so without effect: rectangle 2 <64,0,9,9>, rectangle 3 "
      "<0,48,2,2>, "
-     "rectangle 4 <5,5,0,9>; correct them"},
+     "rectangle 4 <5,5,0,9>; correct or remove"},
     {"I420",
      {"roi-source=property", "roi=<<-0.5,0,0.5,1>,<0,0,1,1>>", "roi-units=fraction", "roi-invert=true"},
      1,
      "without effect: rectangle 1 <-0.5,0,0.5,1>; correct"},
     {"I420", {"roi-polygons=<<1,2,3,4,5,9>>"}, 1, "roi-polygons with roi-source=none has no effect: " ALL_FILTERED},
-    {"I420", {"roi-polygons=<<1,2,3,4,5,9>>", "roi-source=meta"}, 1, "the polygons stay in clear where no meta covers"},
+    {"I420", {"roi-polygons=<<1,2,3,4,5,9>>", "roi-source=meta"}, 1, "polygons that no meta covers stay visible"},
     {"I420", {"roi-source=property", "roi-polygons=<<64,0,70,9,90,0>>"}, 1, CLEAR},
     {"I420", {"roi-source=property", "roi-polygons=<<64,0,70,9,90,0>>", "roi-invert=true"}, 1, ALL_FILTERED},
     {"I420",
      {"roi-source=property", "roi=<<1,1,9,9>>",
       "roi-polygons=<<70,0,80,9,90,0>,<1,1,9,9,5,5,3,3>,<1,1,9,1,5,5>,<-30,20,20,-30,-30,-30>>"},
      1,
-     "roi-polygons: outside the frame of 64x48, or empty, and so without effect: polygon 1 <70,0,80,9,90,0>, polygon 2 "
-     "<1,1,9,9,5,5,...>, polygon 4 <-30,20,20,-30,-30,-30>; correct them"},
+     "roi-polygons: outside the frame of 64x48, or empty, so without effect: polygon 1 <70,0,80,9,90,0>, polygon 2 "
+     "<1,1,9,9,5,5,...>, polygon 4 <-30,20,20,-30,-30,-30>; correct or remove"},
     {"I420",
      {"roi-source=property", "roi=<<1,1,9,0>>", "roi-polygons=<<0,0,0,0,0,9>,<1,1,9,1,5,5>>"},
      1,
-     "roi, roi-polygons: outside the frame of 64x48, or empty, and so without effect: rectangle 1 <1,1,9,0>, polygon "
+     "roi, roi-polygons: outside the frame of 64x48, or empty, so without effect: rectangle 1 <1,1,9,0>, polygon "
      "1 "},
     {"I420",
      {"roi-source=property", "roi-polygons=<<1,2,3,4,5,9>>", "roi-shape=ellipse"},
      1,
-     "roi-shape with roi-source=property has no effect: polygons have a shape of their own"},
+     "roi-shape with roi-source=property has no effect: polygons keep their shape"},
     {"I420", {"roi-source=property", "roi-polygons=<<0,0,1,0,1,1>>", "roi-units=fraction"}, 0},
     {"I420", {"roi-source=property", "roi-polygons=<<66,0,70,9,90,0>>", "roi-feather=9"}, 0},
     {"I420", {"roi-source=property", "roi-polygons=<<66,0,70,9,90,0>>", "roi-expand=0.2"}, 0},
@@ -180,7 +180,7 @@ static const struct {
     {"I420", {"filter=box", "radius=3"}, {"filter=sharpen"}, GST_MESSAGE_INFO, "radius with filter=sharpen has no"},
     {"I420", {"filter=box", "sigma=3"}, {"radius=3"}, GST_MESSAGE_INFO, "sigma with filter=box has no effect"},
     {"I420", {NULL}, {"bias=128"}, GST_MESSAGE_INFO, "bias=128 saturates"},
-    {"RGB", {NULL}, {"planes=luma+red"}, GST_MESSAGE_INFO, "planes with format=RGB names planes that"},
+    {"RGB", {NULL}, {"planes=luma+red"}, GST_MESSAGE_INFO, "planes with format=RGB names some planes that"},
     {"I420", {"roi-source=property", "roi=<<1,2,3,4>>"}, {"roi-source=none"}, GST_MESSAGE_INFO, ALL_FILTERED},
     {"I420",
      {"roi-source=property", "roi=<<1,2,3,4>>", "roi-invert=true"},
@@ -188,13 +188,17 @@ static const struct {
      GST_MESSAGE_INFO,
      "with roi-invert=true or roi-missing=filter " ALL_FILTERED},
     {"I420", {"roi-source=property", "roi=<<1,2,3,4>>"}, {"roi=<<64,0,9,9>>"}, GST_MESSAGE_WARNING, CLEAR},
-    {"I420", {"roi-source=property", "roi=<<1,2,3,4>>"}, {"roi-source=meta"}, GST_MESSAGE_WARNING, "in clear where no"},
+    {"I420",
+     {"roi-source=property", "roi=<<1,2,3,4>>"},
+     {"roi-source=meta"},
+     GST_MESSAGE_WARNING,
+     "that no meta covers"},
     {"I420",
      {"roi-source=property", "roi-polygons=<<1,2,3,4,5,9>>"},
      {"roi-polygons=<<64,0,70,9,90,0>>"},
      GST_MESSAGE_WARNING,
      CLEAR},
-    {"RGB", {NULL}, {"planes=luma"}, GST_MESSAGE_WARNING, "names none that the frames have"},
+    {"RGB", {NULL}, {"planes=luma"}, GST_MESSAGE_WARNING, "names none of the frames' planes"},
     {"I420", {"sigma=9"}, {"radius=3"}, GST_MESSAGE_WARNING, "sigma=9 is cut off by the radius"},
     {"I420",
      {"roi-source=property", "roi=<<1,2,3,4>>"},
@@ -250,7 +254,7 @@ GST_START_TEST(test_info_before_warning)
   fail_unless_equals_int(count_messages(bus, GST_MESSAGE_INFO, ALL_FILTERED), 1);
   SET(element, "roi-source=meta");
   gst_buffer_unref(push_ramp(h, n++));
-  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, "the rectangles stay in clear"), 1);
+  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, "rectangles that no meta covers"), 1);
   gst_harness_teardown(h);
   free_element(element, bus);
 }
@@ -264,7 +268,7 @@ GST_START_TEST(test_rectangles_outside)
     int width, warnings;
     const char *fragment;
   } steps[] = {
-      {"roi=<<1,1,9,9>,<64,0,9,9>>", 64, 1, "frame of 64x48, or empty, and so without effect: rectangle 2 <64,0,9,9>;"},
+      {"roi=<<1,1,9,9>,<64,0,9,9>>", 64, 1, "frame of 64x48, or empty, so without effect: rectangle 2 <64,0,9,9>;"},
       {"radius=3", 64, 0, ""},
       {"roi=<<1,1,9,9>,<65,0,9,9>>", 64, 1, "rectangle 2 <65,0,9,9>;"},
       {"radius=4", 32, 1, "outside the frame of 32x48"},
@@ -307,7 +311,7 @@ GST_START_TEST(test_unused_mask_file)
     const char *fragment;
   } mask_rows[] = {
       {{"roi-source=none"}, 1, "roi-mask-location with roi-source=none has no effect: " ALL_FILTERED},
-      {{"roi-source=meta"}, 1, "the mask's stays in clear where no meta covers it"},
+      {{"roi-source=meta"}, 1, "what the mask covers stays visible"},
       {{"roi-source=property"}, 0, ""},
       {{"roi-source=property", "roi-shape=ellipse", "roi-units=fraction"}, 2, "the mask is the only region"},
       {{"roi-source=property", "roi-shape=ellipse", "roi=<<1,2,3,4>>"}, 0, ""},
@@ -345,7 +349,7 @@ GST_START_TEST(test_unused_confidence)
   h = harness_of(gst_object_ref(element), "GRAY8", W, H);
   gst_buffer_unref(push_ramp(h, 0));
   gst_harness_teardown(h);
-  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, "this build reads no boxes of GstAnalyticsODMtd"), 1);
+  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, "this build cannot read GstAnalyticsODMtd boxes"), 1);
   free_element(element, bus);
 }
 GST_END_TEST;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Refusals are bounded: every filter, format and border on every algorithm against the table of what runs, and what
- * auto takes. No GPU is asked: plans are made for GPUs of a compute capability that is given.
+ * Checks which algorithm runs and which is rejected, for every filter, format and border, against a table, and what
+ * auto chooses. Needs no GPU: plans are made for GPUs of a given compute capability.
  */
 #include "config.h"
 
@@ -24,7 +24,7 @@ TestOptions test_options;
 typedef struct {
   CnvBackend backend;
   TestMachine machine;
-  CnvBorder from, to; /* borders with the same verdicts */
+  CnvBorder from, to; /* range of borders with the same verdicts */
 } Machine;
 
 static Machine machines[TEST_N_MACHINES];
@@ -91,7 +91,7 @@ list_machines(void)
   machines[n_machines++] = (Machine){*cnv_backend_find("cpu"), TEST_CPU, CNV_BORDER_CONSTANT, CNV_BORDER_RENORMALIZE};
 }
 
-/* Appends what auto took, each algorithm once. */
+/* Appends the algorithms that auto chose, each once. */
 static void
 add_choice(const CnvPlan *plan, char *verdict)
 {
@@ -105,7 +105,7 @@ add_choice(const CnvPlan *plan, char *verdict)
   }
 }
 
-/* The verdict in the words of the table. */
+/* Appends the verdict, in the words of the table. */
 static void
 judge(const CnvFilter *filter, const CnvImage *image, const CnvBackend *backend, char verdict[16])
 {
@@ -140,8 +140,8 @@ expected_verdict(const TestFilter *row, int radius, const CnvFormat *format, Cnv
   return kind ? kind->verdict[m] : "nothing";
 }
 
-/* Compares, and notes in found what is; the last format of a column and the last border count. Of a machine's borders
- * each check takes one, by turns, unless all are asked for. */
+/* Compares with the table, and stores the result in `found`; the last format of a column and the last border remain
+ * there. For each machine a check uses one border, in turn, unless all are requested. */
 static guint
 check_format(const TestFilter *row, int radius, const CnvFormat *format, CnvAlphaMode alpha_mode,
              char found[TEST_N_MACHINES][16])
@@ -175,7 +175,7 @@ check_format(const TestFilter *row, int radius, const CnvFormat *format, CnvAlph
   return bad;
 }
 
-/* The letter of what was found, or '?' with the kind that the table lacks. */
+/* Returns the letter of a result, or '?' with a kind that the table lacks. */
 static char
 letter_of(char found[TEST_N_MACHINES][16])
 {
@@ -193,7 +193,7 @@ letter_of(char found[TEST_N_MACHINES][16])
   return '?';
 }
 
-/* Blanks are where the table's row has them. */
+/* Prints a row in the layout of the table. */
 static void
 print_row(const TestFilter *row, int radius, char found[][TEST_N_MACHINES][16], guint n)
 {
@@ -275,7 +275,7 @@ add_tests(TCase *tcase)
   tcase_add_test(tcase, test_complete);
 }
 
-/* --all: with every border. */
+/* --all: check every border. */
 int
 main(int argc, char **argv)
 {

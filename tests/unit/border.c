@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The border function against rows written by hand, several times the frame's size to either side.
+ * Compares the border function with rows written by hand, up to several times the size of the frame outside it.
  */
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 #include "support/suite.h"
 
-/* The row between the bars is the frame. k: no sample. */
+/* The row between the bars is the frame. k: there is no sample. */
 static const struct {
   CnvBorder border;
   const char *row;
@@ -49,7 +49,7 @@ START_TEST(test_rows)
 }
 END_TEST
 
-/* Far outside, against steps of one: reflections and turns found by walking. */
+/* Compares with reflections and wraps that are found in steps of one, far outside the frame. */
 START_TEST(test_far)
 {
   static const int sizes[] = {1, 2, 3, 7, 100};
@@ -66,7 +66,7 @@ START_TEST(test_far)
       ck_assert_int_eq(cnv_border_index(CNV_BORDER_REFLECT_101, i, n), mirror);
       ck_assert_int_eq(cnv_border_index(CNV_BORDER_REFLECT_101, -i, n), mirror);
       if (reflect + reflect_step < 0 || reflect + reflect_step >= n)
-        reflect_step = -reflect_step; /* the edge sample comes twice */
+        reflect_step = -reflect_step; /* the edge sample is repeated */
       else
         reflect += reflect_step;
       if (n > 1 && (mirror + mirror_step < 0 || mirror + mirror_step >= n))
@@ -77,7 +77,7 @@ START_TEST(test_far)
 }
 END_TEST
 
-/* What a mode answers, by what its index function does. */
+/* Checks the properties of each mode against its index function. */
 START_TEST(test_answers)
 {
   const int n = 100;
@@ -90,7 +90,7 @@ START_TEST(test_answers)
     ck_assert_int_eq(cnv_border_has_value(border) + cnv_border_renormalizes(border), missing);
     ck_assert_int_eq(cnv_border_reads_far(border), far);
   }
-  ck_assert(cnv_border_reads_far(CNV_N_BORDERS)); /* a mode that is new */
+  ck_assert(cnv_border_reads_far(CNV_N_BORDERS)); /* an unknown mode */
 }
 END_TEST
 

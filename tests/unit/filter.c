@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Filters as values, and what is done to the taps of any of them.
+ * Filters as values, and operations on the taps of any filter.
  */
 #include <convolve/work.h>
 
@@ -36,19 +36,19 @@ START_TEST(test_radius_and_sigma)
     int expected_radius[CNV_N_AXES];
     double expected_sigma[CNV_N_AXES];
   } rows[] = {
-      {-1, -1, 0, 0, 3, {8, 8}, {2.9, 2.9}}, /* neither set */
+      {-1, -1, 0, 0, 3, {8, 8}, {2.9, 2.9}}, /* neither is set */
       {3, -1, 0, 0, 3, {3, 3}, {1.4, 1.4}},  /* OpenCV's rule */
       {1, -1, 0, 0, 3, {1, 1}, {0.8, 0.8}},
       {-1, -1, 2, 0, 3, {6, 6}, {2, 2}},       /* from sigma */
       {-1, -1, 2.1, 0, 3, {7, 7}, {2.1, 2.1}}, /* rounded up */
       {-1, -1, 2, 0, 4, {8, 8}, {2, 2}},       /* truncate */
-      {5, -1, 2, 0, 3, {5, 5}, {2, 2}},        /* a radius that is set wins */
-      {5, 2, 0, 0, 3, {2, 5}, {1.1, 2}},       /* one axis apart */
-      {5, 0, 0, 0, 3, {0, 5}, {0.5, 2}},       /* an axis left alone */
+      {5, -1, 2, 0, 3, {5, 5}, {2, 2}},        /* an explicit radius wins */
+      {5, 2, 0, 0, 3, {2, 5}, {1.1, 2}},       /* one axis differs */
+      {5, 0, 0, 0, 3, {0, 5}, {0.5, 2}},       /* one axis is not filtered */
       {-1, -1, 1, 3, 3, {9, 3}, {3, 1}},       /* sigma of one axis */
       {-1, -1, 0, 3, 3, {9, 8}, {3, 2.9}},
       {-1, 4, 1, 0, 3, {4, 3}, {1, 1}},
-      {-1, -1, 256, 0, 3, {768, 768}, {256, 256}}, /* beyond the limit; refused only when taps are made */
+      {-1, -1, 256, 0, 3, {768, 768}, {256, 256}}, /* beyond the limit; rejected only when taps are made */
   };
 
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -70,7 +70,7 @@ START_TEST(test_radius_and_sigma)
 }
 END_TEST
 
-/* Filters of a few sizes have no sigma: one that was set for a blur before does not make them too large. */
+/* Filters with tabulated taps have no sigma: a sigma that was set for a blur before does not make them too large. */
 START_TEST(test_sigma_and_apertures)
 {
   static const CnvFilterType types[] = {CNV_FILTER_SOBEL, CNV_FILTER_SCHARR, CNV_FILTER_PREWITT, CNV_FILTER_LAPLACIAN,
@@ -161,7 +161,7 @@ random_sum(GRand *random, int rank, int width, int height)
   CnvTaps *taps = cnv_taps_new(width, height, NULL);
 
   for (int t = 0; t < rank; t++) {
-    double row[128], column[128], size = pow(10, -2 * t); /* late ones matter too */
+    double row[128], column[128], size = pow(10, -2 * t); /* the last terms matter, too */
 
     for (int i = 0; i < width; i++)
       row[i] = g_rand_double_range(random, -1, 1);
@@ -183,7 +183,7 @@ product(const CnvTaps *a, const CnvTaps *b)
   return sum;
 }
 
-/* Rows and columns are singular vectors, each row as long as its column. */
+/* Rows and columns are singular vectors, and each row has the norm of its column. */
 static void
 assert_balanced(const CnvKernel *kernel)
 {
@@ -237,8 +237,8 @@ START_TEST(test_rank)
 }
 END_TEST
 
-/* The tap of the anchor lies on the output sample, the others where they lie about it; flipped, they change sides. */
-/* Terms that are added up are the same kernel, within the limits that are asked for. */
+/* The tap at the anchor lies on the output sample, and the others around it; flip swaps the sides. */
+/* Merged terms are the same kernel, within the given limits. */
 START_TEST(test_merge)
 {
   static const struct {
@@ -272,7 +272,7 @@ START_TEST(test_merge)
 }
 END_TEST
 
-/* A magnitude is no sum, and what reaches beyond CNV_DENSE_MAX stays apart. */
+/* A magnitude is not a sum, and terms larger than CNV_DENSE_MAX are not merged. */
 START_TEST(test_no_merge)
 {
   static const struct {
@@ -297,7 +297,7 @@ END_TEST
 
 START_TEST(test_anchor_and_flip)
 {
-  static const int rows[][5] = {/* anchor, flip, where it then is */
+  static const int rows[][5] = {/* anchor, flip, resulting anchor */
                                 {-1, -1, FALSE, 1, 1},
                                 {0, 2, FALSE, 0, 2},
                                 {3, 0, FALSE, 3, 0},
@@ -323,7 +323,7 @@ START_TEST(test_anchor_and_flip)
     }
     cnv_kernel_clear(&kernel);
 
-    /* Gathered, their sum and first moment stay, about an anchor in the middle. */
+    /* Gathering keeps the sum and the first moment, about an anchor in the middle. */
     kernel = generate(&filter, (const int[]){2, 4});
     ck_assert_int_eq(kernel.term[0].dense->width, 2 * kernel.term[0].anchor[CNV_X] + 1);
     ck_assert_int_eq(kernel.term[0].dense->height, 2 * kernel.term[0].anchor[CNV_Y] + 1);
@@ -413,7 +413,7 @@ START_TEST(test_limits_of_custom)
 
   filter = custom(1, 1, (const double[]){1});
   filter.kernel_axis[CNV_Y] = cnv_taps_new(1, 1, (const double[]){1});
-  assert_refused(&filter, (const char *[]){"kernel-x", "kernel-y", NULL}); /* both ways at once */
+  assert_refused(&filter, (const char *[]){"kernel-x", "kernel-y", NULL}); /* both kinds of kernels */
   cnv_filter_clear(&filter);
 
   filter = custom(3, 1, (const double[]){1, 2, 1});
@@ -428,7 +428,7 @@ START_TEST(test_limits_of_custom)
 
   filter = filter_of(CNV_FILTER_CUSTOM, -1);
   filter.kernel_axis[CNV_Y] = cnv_taps_new(3, 1, (const double[]){1, 2, 1});
-  filter.anchor[CNV_X] = 1; /* there is but one tap along x */
+  filter.anchor[CNV_X] = 1; /* there is only one tap along x */
   assert_refused(&filter, (const char *[]){"anchor-x 1", "0..0", NULL});
   cnv_filter_clear(&filter);
 }
@@ -444,14 +444,14 @@ START_TEST(test_copy)
   cnv_filter_clear(&a);
   ck_assert(cnv_taps_equal(copy.kernel, b.kernel)); /* the copy has its own reference */
   cnv_taps_unref(copy.kernel);
-  copy.kernel = cnv_taps_new(1, 3, taps); /* same numbers, another shape */
+  copy.kernel = cnv_taps_new(1, 3, taps); /* the same numbers in a different shape */
   ck_assert(!cnv_taps_equal(copy.kernel, b.kernel));
   cnv_filter_clear(&copy);
   cnv_filter_clear(&b);
 }
 END_TEST
 
-/* Tables that properties are made from are complete, in the order of their enums, and each nick is there once. */
+/* Tables for properties are complete, in the order of their enums, and have each nick once. */
 START_TEST(test_tables)
 {
   static const struct {

@@ -83,7 +83,7 @@ START_TEST(test_box)
 }
 END_TEST
 
-/* The arrays as the literature has them. */
+/* The arrays are those of the literature. */
 START_TEST(test_derivatives)
 {
   static const struct {
@@ -153,7 +153,7 @@ START_TEST(test_directional)
 }
 END_TEST
 
-/* Filters of several terms against whole arrays. */
+/* Compares filters of several terms with whole arrays. */
 START_TEST(test_sums_of_terms)
 {
   static const double laplacian_3[] = {0, 1, 0, 1, -4, 1, 0, 1, 0};
@@ -197,14 +197,14 @@ START_TEST(test_sums_of_terms)
                     cnv_filters[rows[i].type].nick.nick, x, y);
       }
     if (rows[i].expected == one)
-      ck_assert_int_eq(kernel.n_terms, 1); /* so that it is known to change nothing */
+      ck_assert_int_eq(kernel.n_terms, 1); /* so that the plan knows that it changes nothing */
     cnv_kernel_clear(&kernel);
   }
 }
 END_TEST
 
-/* Sum and moments: what the filters do to a flat, a sloping and a curved picture. On a coarser grid a step is longer.
- */
+/* Checks sum and moments, which determine the result for a flat, a sloping and a curved picture. On a coarser grid a
+ * step is longer. */
 START_TEST(test_moments)
 {
   static const struct {
@@ -241,7 +241,7 @@ START_TEST(test_moments)
 }
 END_TEST
 
-/* Along an axis that log leaves alone there is nothing to derive. */
+/* Along an unfiltered axis, log has no derivative. */
 START_TEST(test_log_of_one_axis)
 {
   CnvFilter filter = filter_of(CNV_FILTER_LOG, 6);
@@ -257,7 +257,7 @@ START_TEST(test_log_of_one_axis)
 }
 END_TEST
 
-/* Against points counted one by one: 64 in the cell of each sample. */
+/* Compares with counted points, 64 in the cell of each sample. */
 START_TEST(test_disk)
 {
   static const int rows[][4] = {{1, 1, 1, 1}, {8, 8, 1, 1}, {8, 8, 2, 2}, {9, 3, 2, 1}, {2, 7, 4, 1}, {63, 63, 1, 1}};
@@ -290,7 +290,7 @@ START_TEST(test_disk)
 }
 END_TEST
 
-/* An axis with radius 0 is left alone. */
+/* An axis with radius 0 is not filtered. */
 START_TEST(test_flat_disk)
 {
   CnvFilter filter = filter_of(CNV_FILTER_DISK, 3);
@@ -304,7 +304,7 @@ START_TEST(test_flat_disk)
 }
 END_TEST
 
-/* Against what a hat function about each tap takes of each point. */
+/* Compares with the sum over points, weighted by a hat function about each tap. */
 START_TEST(test_motion)
 {
   static const double angles[] = {0, 45, 30, 90, 180, 270, -90, 100, 3600.5};
@@ -319,7 +319,7 @@ START_TEST(test_motion)
       CnvKernel kernel;
 
       filter.angle = angles[i];
-      filter.radius_axis[CNV_X] = 1; /* no axis has a radius of its own */
+      filter.radius_axis[CNV_X] = 1; /* motion ignores the radius of an axis */
       kernel = generate(&filter, steps[k]);
       ck_assert_int_eq(kernel.n_terms, 1);
       ck_assert((kernel.term[0].dense == NULL) == (fmod(angles[i], 90) == 0));
@@ -336,7 +336,7 @@ START_TEST(test_motion)
 }
 END_TEST
 
-/* Along the axes it is exactly a row or a column, however long; elsewhere no larger than what holds taps. */
+/* Along an axis the kernel is exactly a row or a column of any length. Otherwise it is no larger than its taps need. */
 START_TEST(test_size_of_motion)
 {
   CnvFilter filter = filter_of(CNV_FILTER_MOTION, CNV_RADIUS_MAX);
@@ -368,7 +368,7 @@ START_TEST(test_size_of_motion)
 }
 END_TEST
 
-/* Each message has the value, the limit and what would do. */
+/* Each message names the value, the limit and the fix. */
 START_TEST(test_limits)
 {
   static const struct {
@@ -419,7 +419,7 @@ START_TEST(test_limits_of_motion)
 }
 END_TEST
 
-/* Every filter makes finite taps of at most so many terms out of the defaults, on every grid. */
+/* Every filter makes finite taps from the defaults, with a limited number of terms, on every grid. */
 START_TEST(test_all_filters)
 {
   static const int steps[][CNV_N_AXES] = {{1, 1}, {2, 1}, {2, 2}, {4, 1}, {4, 4}};

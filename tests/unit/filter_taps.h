@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Taps by where they lie, for the tests of filters.
+ * Access to taps by position, for the tests of filters.
  */
 #pragma once
 
@@ -45,7 +45,7 @@ generate(const CnvFilter *filter, const int subsample[CNV_N_AXES])
   return kernel;
 }
 
-/* The tap of an axis that lies so many samples from the output sample. */
+/* Returns the tap of an axis at an offset from the output sample. */
 static inline double
 axis_at(const CnvKernelTerm *term, int axis, int offset)
 {
@@ -76,7 +76,7 @@ kernel_at(const CnvKernel *kernel, int x, int y)
   return sum;
 }
 
-/* Sum of tap * x^px * y^py over offsets up to reach. */
+/* Returns the sum of tap * x^px * y^py over offsets up to reach. */
 static inline double
 moment(const CnvKernel *kernel, int reach, int px, int py)
 {
@@ -112,7 +112,7 @@ assert_axis(const CnvKernel *kernel, int axis, int n, const double *expected)
   assert_term(&kernel->term[0], axis, n, expected);
 }
 
-/* Refused, as settings, with each of the words in the message. */
+/* Checks that the filter is rejected with CNV_ERROR_SETTINGS and a message that contains each of the words. */
 static inline void
 assert_refused(const CnvFilter *filter, const char *const *words)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Every row of the format table against GStreamer's own description of the format.
+ * Compares every row of the format table with GStreamer's description of the format.
  */
 #include <gst/video/video.h>
 
@@ -18,7 +18,7 @@ roles_of(const GstVideoFormatInfo *info)
   return GST_VIDEO_FORMAT_INFO_IS_RGB(info) ? rgb_roles : yuv_roles;
 }
 
-/* Where a channel is by the table: plane of memory, and bytes to it in a pixel. */
+/* Return the place of a channel according to the table: plane of memory, and bytes to it in a pixel. */
 static guint
 memory_of(const CnvFormat *format, int p)
 {
@@ -31,8 +31,8 @@ offset_of(const CnvFormat *format, int p, int c)
   return format->plane[p].step ? format->plane[p].offset[c] : c * format->sample_bytes;
 }
 
-/* FALSE where a format's components share their bytes by GStreamer's description, as in 32-bit words and in Y210 and
- * its like: its functions alone know where they are, see test_pixels. */
+/* Returns FALSE if components share bytes in GStreamer's description, as in 32-bit words, Y210 and similar formats.
+ * Only GStreamer's functions know their place, see test_pixels. */
 static gboolean
 tells_offsets(const GstVideoFormatInfo *info)
 {
@@ -43,15 +43,16 @@ tells_offsets(const GstVideoFormatInfo *info)
   return GST_VIDEO_FORMAT_INFO_N_COMPONENTS(info) == 1;
 }
 
-/* The two that GStreamer calls neither little endian nor shifted, and packs as if they were. */
+/* Returns TRUE for the two formats that GStreamer calls neither little endian nor shifted, but packs as if they were.
+ */
 static gboolean
 is_loosely_described(const CnvFormat *format)
 {
   return strcmp(format->name, "Y210") == 0 || strcmp(format->name, "Y410") == 0;
 }
 
-/* The component whose sample is channel c of plane p, or -1 where none is: then it is padding. GStreamer counts the
- * offset in bytes, but in samples for the second half of P010's and P016's chroma. */
+/* Returns the component whose sample is channel c of plane p, or -1 if that is padding. GStreamer counts the offset in
+ * bytes, but in samples for the second half of the chroma of P010 and P016. */
 static int
 component_at(const GstVideoFormatInfo *info, const CnvFormat *format, int p, int c)
 {
@@ -115,8 +116,9 @@ END_TEST
 #define PACKED_WIDTH 8
 #define PACKED_HEIGHT 2
 
-/* A frame of random colours, a colour every two by two pixels for U and V to be the same in all subsamplings, packed by
- * GStreamer's own function for the format, which takes 8 bits or 16 of A, R, G, B or A, Y, U, V and cuts them off. */
+/* Fills a frame with random colours, packed by GStreamer's own function for the format. It accepts A, R, G, B or A, Y,
+ * U, V with 8 or 16 bits, and cuts them off. The colour changes every two by two pixels, so that U and V are equal in
+ * all subsamplings. */
 static void
 pack_noise(const GstVideoFormatInfo *info, guint16 colour[][PACKED_WIDTH][4], TestFrame *frame, guint32 seed)
 {
@@ -206,8 +208,7 @@ START_TEST(test_plane_sizes)
 }
 END_TEST
 
-/* A row ends with its last sample, which is within GStreamer's stride, and short of it by less than a pair of pixels.
- */
+/* A row ends with its last sample. That is within GStreamer's stride, by less than a pair of pixels. */
 START_TEST(test_memories)
 {
   static const int sizes[] = {1, 2, 3, 4, 5, 16, 17, 1919, 1920};

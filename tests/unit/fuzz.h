@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What a fuzz target defines, by the names that libFuzzer calls; replay.c calls the same ones. And what targets share.
+ * Functions that a fuzz target defines, with the names that libFuzzer and replay.c call, and helpers that targets
+ * share.
  */
 #pragma once
 
@@ -13,7 +14,7 @@
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Holds in every build, says what did not, and ends in the way that libFuzzer keeps the input of. */
+/* An assertion in every build. It prints the failed condition, and aborts so that libFuzzer keeps the input. */
 #define CHECK(condition)                                                                                               \
   do {                                                                                                                 \
     if (!(condition)) {                                                                                                \
@@ -22,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
     }                                                                                                                  \
   } while (0)
 
-/* Returns the input with a 0 after it, to be freed by free: of exactly that size, so that a sanitizer sees a read
+/* Returns the input followed by a 0, to be freed with free. It has exactly that size, so that a sanitizer detects reads
  * beyond its end. */
 static inline char *
 fuzz_text(const uint8_t *data, size_t size)

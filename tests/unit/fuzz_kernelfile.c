@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Fuzzing of kernels as text files (gst/kernelfile.c). An input is a file's contents. Meson builds this with replay.c,
- * which runs the files of corpus/kernelfile/; tests/README.md has the commands for libFuzzer.
+ * Fuzzing of kernels as text files (gst/kernelfile.c). An input is the contents of a file. Meson builds this with
+ * replay.c, which runs the files of corpus/kernelfile/; tests/README.md has the commands for libFuzzer.
  */
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #define NAME "a name"
 #define LONGEST (2 * CNV_RADIUS_MAX + 1)
 
-/* Taps written out are read as the same. */
+/* Taps that are written and read again are equal. */
 static void
 check_taps(const CnvTaps *taps)
 {
@@ -39,7 +39,7 @@ check_taps(const CnvTaps *taps)
   g_string_free(text, TRUE);
 }
 
-/* The message names a place within the text, and says more than that. */
+/* The message names a place within the text, and has more words. */
 static void
 check_error(const GError *error, const char *text, size_t size)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Fuzzing of masks as picture files (gst/maskfile.c, gst/pngfile.c). An input is a file's contents. Meson builds this
- * with replay.c, which runs the files of corpus/maskfile/; tests/README.md has the commands for libFuzzer.
+ * Fuzzing of masks as picture files (gst/maskfile.c, gst/pngfile.c). An input is the contents of a file. Meson builds
+ * this with replay.c, which runs the files of corpus/maskfile/; tests/README.md has the commands for libFuzzer.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ LLVMFuzzerInitialize(int *argc, char ***argv)
   return 0;
 }
 
-/* Every weight is read, so that a sanitizer sees one that was never written. */
+/* Reads every weight, so that a sanitizer detects one that was never written. */
 static void
 check_mask(GstBuffer *mask)
 {

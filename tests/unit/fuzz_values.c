@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Fuzzing of kernels, rectangles and polygons as property values (gst/values.c), and of the taps made from them. An
- * input whose first byte is a printable character is the text of an array, as in a pipeline; any other is a program
- * that builds nested arrays of all kinds of values. Meson builds this with replay.c, which runs the files of
- * corpus/values/; tests/README.md has the commands for libFuzzer.
+ * Fuzzing of kernels, rectangles and polygons as property values (gst/values.c), and of the taps made from them. If
+ * the first byte of an input is a printable character, the input is the text of an array, as in a pipeline. Otherwise
+ * it is a program that builds nested arrays of all kinds of values. Meson builds this with replay.c, which runs the
+ * files of corpus/values/; tests/README.md has the commands for libFuzzer.
  *
- * Leaks are left to the sanitized run of the corpus (lsan.supp): GStreamer's own would end every longer search.
+ * Leaks are only checked with the corpus in the sanitized run (lsan.supp), because leaks of GStreamer would end every
+ * long search.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -17,17 +18,17 @@
 #include "unit/fuzz.h"
 #include "values.h"
 
-#define MAX_VALUES 4096 /* in an array and those within it: what is slow finds nothing more */
+#define MAX_VALUES 4096 /* most values in an array with the arrays in it; slower inputs find nothing more */
 #define MAX_DEPTH 5
 #define LONGEST (2 * CNV_RADIUS_MAX + 1)
 
 typedef struct {
   const guint8 *at, *end;
-  guint kind;   /* of all values */
-  guint values; /* still to be made */
+  guint kind;   /* kind of all values */
+  guint values; /* values left to make */
 } Bytes;
 
-/* Zeros follow the last byte. */
+/* Takes bytes of the input; zeros follow the last one. */
 static void
 take(Bytes *bytes, void *to, gsize size)
 {
@@ -66,7 +67,7 @@ take_double(Bytes *bytes)
   return number;
 }
 
-/* The special ones, which chance does not find. */
+/* Returns a special number, which random bytes would not produce. */
 static double
 take_special(Bytes *bytes)
 {
@@ -75,7 +76,7 @@ take_special(Bytes *bytes)
   return numbers[take_byte(bytes) % G_N_ELEMENTS(numbers)];
 }
 
-/* Kinds of values. GStreamer's arrays hold values of one type, unless they come from a text. */
+/* Kinds of values. The values of an array of GStreamer have one type, unless they come from a text. */
 enum { KIND_FIRST_OTHER = 10, KIND_FIRST_EMPTY = 17, N_KINDS = 20 };
 
 static void
@@ -124,7 +125,8 @@ take_number(Bytes *bytes, GValue *value)
   }
 }
 
-/* No numbers, though GValue or GStreamer could take some of them for one; empty ones of types that hold a pointer. */
+/* Makes values that are not numbers, though GValue or GStreamer could convert some; and empty values of types that hold
+ * a pointer. */
 static void
 take_other(Bytes *bytes, GValue *value)
 {
@@ -175,7 +177,7 @@ take_value(Bytes *bytes, guint depth, GValue *value)
     take_other(bytes, value);
 }
 
-/* Each value as often as its count says, so that few bytes reach beyond the limits of size. */
+/* Repeats each value as its count says, so that a few bytes can exceed the limits of size. */
 static void
 take_array(Bytes *bytes, guint depth, GValue *array)
 {
@@ -199,7 +201,7 @@ take_array(Bytes *bytes, guint depth, GValue *array)
   }
 }
 
-/* A row and a column or all taps, each of them finite, and an anchor among them. */
+/* Checks a term: a row and a column, or a dense kernel; all taps are finite, and the anchor is one of them. */
 static void
 check_term(const CnvKernelTerm *term)
 {
@@ -215,7 +217,7 @@ check_term(const CnvKernelTerm *term)
         term->anchor[CNV_Y] < (term->dense ? term->dense->height : term->axis[CNV_Y]->width));
 }
 
-/* A kernel that was taken and could not be used must say so, and one that is made is finite. */
+/* If a kernel was accepted but cannot be used, there is an error. If it can, it is finite. */
 static void
 check_generated(CnvTaps *taps, const int subsample[CNV_N_AXES])
 {
@@ -240,7 +242,7 @@ check_generated(CnvTaps *taps, const int subsample[CNV_N_AXES])
   cnv_filter_clear(&filter);
 }
 
-/* No entry left out or made up. */
+/* No entry is missing or added. */
 static void
 check_rows(const GValue *array, const CnvTaps *taps)
 {
@@ -319,7 +321,7 @@ check_array(const GValue *array, const char *what, gboolean rows)
   cnv_taps_unref(kept);
 }
 
-/* What is read as rectangles is written and read again as the same. */
+/* Rectangles that are written and read again are equal. */
 static void
 check_rects(const GValue *array)
 {
@@ -348,7 +350,7 @@ check_rects(const GValue *array)
   }
 }
 
-/* As check_rects, with at most as many points as there can be. */
+/* Like check_rects. Also checks the limit of points. */
 static void
 check_polygons(const GValue *array)
 {
@@ -381,7 +383,7 @@ check_polygons(const GValue *array)
   g_clear_pointer(&again, g_ptr_array_unref);
 }
 
-/* Its own function, as lsan.supp names it: GStreamer leaks where it refuses some texts. */
+/* A function of its own for lsan.supp: GStreamer leaks if it rejects some texts. */
 static G_GNUC_NO_INLINE gboolean
 parse_text(const uint8_t *data, size_t size, GValue *array)
 {
@@ -394,8 +396,8 @@ parse_text(const uint8_t *data, size_t size, GValue *array)
   return parsed;
 }
 
-/* libFuzzer keeps an input that ends in abort, but not in the trap with which GLib ends. Warnings of GStreamer are left
- * out: some say that it will read "1" as a string one day. */
+/* Calls abort for a message: libFuzzer keeps the input of an abort, but not of the trap of GLib. Ignores warnings of
+ * GStreamer, some of which announce a future change in how it reads "1". */
 static void
 on_message(const char *domain, GLogLevelFlags level, const char *message, gpointer data)
 {
@@ -409,7 +411,7 @@ on_message(const char *domain, GLogLevelFlags level, const char *message, gpoint
 int
 LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-  /* No plugin is needed, and none is looked for. */
+  /* Plugins are not needed, so GStreamer does not look for them. */
   g_setenv("GST_REGISTRY_DISABLE", "yes", TRUE);
   g_log_set_default_handler(on_message, NULL);
   gst_init(argc, argv);

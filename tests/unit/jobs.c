@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Jobs: that they take in each sample as often as they should, with the weight that the regions give it, and nothing
- * beside; over random work and a few pieces of it worked out by hand.
+ * Jobs cover each sample as often as they should, with the weight of its regions, and nothing else. Checked with
+ * random work and some work computed by hand.
  */
 #include "unit/jobs.h"
 
@@ -77,7 +77,7 @@ is_stronger(const CnvRegion *a, const CnvRegion *b)
   return a->plan != b->plan ? a->plan > b->plan : a->shape == CNV_SHAPE_RECTANGLE || b->shape != CNV_SHAPE_RECTANGLE;
 }
 
-/* FALSE if a region has no sample in the plane's field: if it is isolated it has nothing to read, and no weight. */
+/* Returns FALSE if a region has no sample in a field of the plane. If it is isolated, it then has no weight. */
 static gboolean
 has_samples(const CnvPlane *plane, const CnvRect *r, int field, int fields)
 {
@@ -89,8 +89,8 @@ has_samples(const CnvPlane *plane, const CnvRect *r, int field, int fields)
   return floor(r->x / sx) < plane->width && ceil((r->x + r->width) / sx) > 0 && top < rows && bottom > 0;
 }
 
-/* As check_sample; also that the sample is filtered by the plan and in the window of the region that owns it, unless
- * rounding may decide which one does. */
+/* Like check_sample. Also checks that the plan and the window of the owning region filter the sample, unless rounding
+ * may decide which region that is. */
 static void
 check_owner(const CnvWork *work, const CnvJobs *c, int plane, int field, int x, int y, guint32 seed)
 {
@@ -129,7 +129,7 @@ check_owner(const CnvWork *work, const CnvJobs *c, int plane, int field, int x, 
 static CnvRegion
 random_region(GRand *random, int width, int height, gboolean any_shape, CnvMask *mask)
 {
-  int most = g_rand_int_range(random, 0, 4) ? MAX(width / 4, 2) : 2 * width; /* a few are large */
+  int most = g_rand_int_range(random, 0, 4) ? MAX(width / 4, 2) : 2 * width; /* some are large */
 
   return (CnvRegion){{g_rand_int_range(random, -100, width + 20), g_rand_int_range(random, -100, height + 20),
                       g_rand_int_range(random, 1, most), g_rand_int_range(random, 1, most)},
@@ -138,7 +138,7 @@ random_region(GRand *random, int width, int height, gboolean any_shape, CnvMask 
                      mask};
 }
 
-/* Frames of at least 3x3 cells, looked at here and there; other ones at each run. */
+/* Frames of at least 3x3 cells, checked at some samples, which differ in each run. */
 START_TEST(test_random_large)
 {
   static const char *const formats[] = {"NV12", "GRAY8", "Y42B"};
@@ -204,7 +204,7 @@ START_TEST(test_everything)
   work.region = &region;
   work.n_regions = 1;
   work.interlaced = TRUE;
-  c = test_cut(&work); /* chroma is copied, and the region does not count */
+  c = test_cut(&work); /* chroma is copied, and the region has no effect */
   ck_assert_uint_eq(c.jobs->len, 2);
   for (int field = 0; field < 2; field++) {
     p = &g_array_index(c.jobs, CnvJob, field);
@@ -216,7 +216,7 @@ START_TEST(test_everything)
 }
 END_TEST
 
-/* Regions far from each other cost what they cover with their feather, and no more. */
+/* Distant regions cost as much as the area that they cover with their feather, and no more. */
 START_TEST(test_thrift)
 {
   CnvPlan *plan = test_plan_default("GRAY8", 1920, 1080);
@@ -241,7 +241,7 @@ START_TEST(test_thrift)
 }
 END_TEST
 
-/* A disc as a mask costs little more than what it covers. */
+/* A disc as a mask costs little more than the area that it covers. */
 START_TEST(test_mask)
 {
   const int width = 1600, height = 1200, cells_x = 200, cells_y = 100;
@@ -288,7 +288,7 @@ START_TEST(test_mask)
 }
 END_TEST
 
-/* A lone region is one job a plane; chroma takes in every sample that it touches. */
+/* A single region is one job per plane; chroma includes every sample that it touches. */
 START_TEST(test_lone_region)
 {
   CnvPlan *plan = test_plan_default("NV12", 64, 48);
@@ -311,7 +311,7 @@ START_TEST(test_lone_region)
   work.moved = TRUE;
   work.target_x = 58;
   work.target_y = 0;
-  c = test_cut(&work); /* what would go beyond the right edge is cut off */
+  c = test_cut(&work); /* the part beyond the right edge is cut off */
   p = (const CnvJob *)c.jobs->data;
   ck_assert(p[0].x == 7 && p[0].move_x == 51 && p[0].move_y == -9 && p[0].width == 6 && p[0].height == 6);
   ck_assert(p[1].x == 3 && p[1].move_x == 26 && p[1].move_y == -4 && p[1].width == 3 && p[1].height == 4);
@@ -320,8 +320,8 @@ START_TEST(test_lone_region)
 }
 END_TEST
 
-/* The weights of what a job reads, as the host makes them row by row, are those of each sample, and reach as far as the
- * taps. Returns them. */
+/* Checks the weights of the samples that a job reads: computed row by row on the host, they equal those of each sample,
+ * and reach as far as the taps. Returns the job. */
 static const CnvJob *
 check_weights(const CnvJobs *c, const CnvJob *job, const CnvPlan *plan)
 {
@@ -337,7 +337,7 @@ check_weights(const CnvJobs *c, const CnvJob *job, const CnvPlan *plan)
   return w;
 }
 
-/* Isolated regions: an ellipse sees its own samples, those that another region owns too; a rectangle has a window. */
+/* Isolated regions: an ellipse reads its own samples, even if another region owns them; a rectangle has a window. */
 START_TEST(test_weights)
 {
   CnvPlan *plain = test_plan_default("NV12", 320, 200), *plan = cnv_plan_weighed(plain, NULL);
@@ -357,7 +357,7 @@ START_TEST(test_weights)
       const CnvJob *job = &g_array_index(c.jobs, CnvJob, i), *w = check_weights(&c, job, plan);
       const CnvCover cover = cnv_jobs_cover(&c);
 
-      if (job->plane == 0 && !work.interlaced && w->coverage_pitch > 0) /* a sample that is in both ellipses */
+      if (job->plane == 0 && !work.interlaced && w->coverage_pitch > 0) /* a sample in both ellipses */
         seen |= cnv_cover_weight(&cover, w, 110, 80) == (work.invert ? 0 : CNV_WEIGHT_ONE) ? 1 << w->cover : 0;
     }
     if (part == 0)
@@ -370,7 +370,7 @@ START_TEST(test_weights)
 }
 END_TEST
 
-/* As many as there can be, far outside too, and the arrays used again. */
+/* The largest number of regions, some far outside, with reused arrays. */
 START_TEST(test_many)
 {
   static CnvRegion region[CNV_MAX_REGIONS];
@@ -395,7 +395,7 @@ START_TEST(test_many)
 }
 END_TEST
 
-/* Each thing that jobs depend on tells frames apart, and nothing else does. */
+/* Frames differ if and only if something that jobs depend on differs. */
 START_TEST(test_same)
 {
   const CnvRegion region[] = {{{10, 10, 30, 20}, 0}, {{5, 30, 30, 20}, 1}}, moved[] = {region[0], {{5, 31, 30, 20}, 1}};

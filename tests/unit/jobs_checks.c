@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The definition of regions' weights, and checks of jobs.
+ * The definition of the weights of regions, and checks of jobs.
  */
 #include "unit/jobs.h"
 
@@ -10,7 +10,7 @@
 #include "support/suite.h"
 #include "support/weights.h"
 
-/* Along one axis; at and the rectangle's ends in samples of the plane and field. */
+/* Returns the weight along one axis. at, from, to: in samples of the plane and field. */
 static double
 fade(int at, double from, double to, double feather)
 {
@@ -19,8 +19,8 @@ fade(int at, double from, double to, double feather)
   return MAX(0, 1 - away / (feather + 1));
 }
 
-/* Along the ray from the centre through a point, from the inner ellipse of half axes a (weight 1) to the outer one of
- * half axes a + f (weight 0). */
+/* Returns the weight along the ray from the centre through a point: 1 at the inner ellipse with half axes a, 0 at the
+ * outer one with half axes a + f. */
 static double
 ellipse_weight(const double at[2], const double a[2], const double f[2])
 {
@@ -30,7 +30,7 @@ ellipse_weight(const double at[2], const double a[2], const double f[2])
   return inner >= 1 ? 1 : MAX(0, (outer - 1) / (outer - inner));
 }
 
-/* Between the cells' centres. */
+/* Interpolates between the centres of cells. */
 static double
 mask_weight(double u, double v)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Jobs of many regions that meet: their work stays within bounds, and nothing of them is left out.
+ * Jobs of many overlapping regions: their work is bounded, and no part of a region is missing.
  */
 #include "unit/jobs.h"
 
@@ -9,12 +9,13 @@
 #include "support/plan.h"
 #include "support/weights.h"
 
-/* Bounds for a crowd of CNV_MAX_REGIONS in a frame, in samples of all planes: filtered, and weighed by one region. */
+/* Bounds for a crowd of CNV_MAX_REGIONS in a frame, in samples of all planes: filtered samples, and samples weighed by
+ * one region. */
 #define FILTERED_MOST 3
 #define WEIGHED_MOST 15
 #define PATCHES_MOST (8 * CNV_MAX_REGIONS)
 
-/* Many regions that each see nothing but themselves do not take memory without end. */
+/* The memory for many isolated regions is bounded. */
 START_TEST(test_weights_of_many)
 {
   static CnvRegion region[CNV_MAX_REGIONS];
@@ -32,7 +33,7 @@ START_TEST(test_weights_of_many)
 }
 END_TEST
 
-/* The region that counts at a sample, -1 for none; without feather. */
+/* Returns the region that owns a sample without feather, or -1. */
 static int
 owner_of(const CnvWork *work, const CnvPlane *plane, int x, int y, int field)
 {
@@ -45,8 +46,8 @@ owner_of(const CnvWork *work, const CnvPlane *plane, int x, int y, int field)
   return owner;
 }
 
-/* No sample weighs less than it should, nor has a weaker plan or a window that begins within its region; where no
- * regions were joined all is as it should be. */
+/* No sample has a smaller weight than it should, a weaker plan, or a window that begins within its region. If no
+ * regions were joined, everything is exact. */
 static void
 check_crowd_sample(const CnvWork *work, const CnvJobs *c, int plane, int field, int x, int y)
 {
@@ -76,7 +77,7 @@ check_crowd_sample(const CnvWork *work, const CnvJobs *c, int plane, int field, 
             y < p->window_y + p->window_height);
 }
 
-/* The work that jobs are, in the whole frame's. */
+/* Checks the work of the jobs, as a multiple of the work of the whole frame. */
 static void
 check_bounds(const CnvWork *work, const CnvJobs *c, const char *what)
 {
@@ -109,7 +110,7 @@ check_crowd(const CnvWork *work, const char *what)
   cnv_jobs_clear(&c);
 }
 
-/* Crowds of regions of every kind: their work stays within bounds, and nothing of them is left out. */
+/* Crowds of regions of every kind: their work is bounded, and no part is missing. */
 START_TEST(test_crowds)
 {
   static const double feathers[] = {0, 8, 1024};
@@ -144,8 +145,8 @@ START_TEST(test_crowds)
 }
 END_TEST
 
-/* Far from each other, but each with a border of its own that is wider than the frame: they are filtered together, and
- * that is reported. */
+/* Distant regions, each with a border that is wider than the frame: they are filtered together, and that is reported.
+ */
 START_TEST(test_far_windows)
 {
   CnvRegion region[60];

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The engine's masks (cuda/plan/regions/mask.c) where there is no memory for them: no sample is filtered less than
- * asked.
+ * The engine's masks (cuda/plan/regions/mask.c) if there is no memory for them: no sample is filtered less than
+ * requested.
  */
 #include "support/memory.h"
 #include "support/plan.h"
 #include "support/suite.h"
 #include "support/weights.h"
 
-#define SIZE 64    /* of the frame */
+#define SIZE 64    /* width and height of the frame */
 #define CELLS 6000 /* columns and rows of a mask */
 #define MEMORY (20 << 20)
 
-/* A mask whose left half is white. */
+/* Returns a mask whose left half is white. */
 static CnvMask *
 half_mask(void)
 {
@@ -49,7 +49,7 @@ check_weights(const CnvWork *work, gboolean has_memory)
   cnv_jobs_clear(&jobs);
 }
 
-/* The whole rectangle is filtered in place of a mask, and the whole frame with invert. */
+/* The whole rectangle is filtered instead of the mask, and with invert the whole frame. */
 GST_START_TEST(test_no_memory)
 {
   g_autoptr(CnvMask) mask = half_mask();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Masks (gst/mask.c, gst/maskfile.c): PGM files that are right, wrong and hostile; buffers whose metas lie; how
- * masks grow, against the definition worked out apart; and files and masks that there is no memory for.
+ * Masks (gst/mask.c, gst/maskfile.c): valid, invalid and hostile PGM files; buffers with wrong metas; growing masks,
+ * compared with an independent computation; and files and masks for which there is no memory.
  */
 #include <math.h>
 #include <string.h>
@@ -75,10 +75,10 @@ static const struct {
     {"P5 2 1 65535\n\1\1\1", "no value for column 2 of row 1"},
     {"P5 8000 8000 255\nab", "no value for column 3 of row 1"},
     {"P5 1 1 255", "no value for column 1 of row 1"},
-    {"P2 2 1 7 7 8", "column 2 of row 1 is 8, and the file says that 7 is white"},
+    {"P2 2 1 7 7 8", "column 2 of row 1 is 8, above the file's value of white, 7"},
 };
 
-/* Each names the file, and nothing that a file of secrets could have. */
+/* Each message names the file, and repeats nothing that could be secret. */
 GST_START_TEST(test_bad_files)
 {
   for (gsize i = 0; i < G_N_ELEMENTS(bad_files); i++) {
@@ -94,7 +94,7 @@ GST_START_TEST(test_bad_files)
 }
 GST_END_TEST;
 
-/* A text cut off anywhere, or with any of its bytes another one, is a mask or an error. */
+/* A truncated text, or a text with any byte changed, is a mask or an error. */
 GST_START_TEST(test_damaged_files)
 {
   static const char *const texts[] = {"P2 # a\n3 2 255\n0 1 2\n253 254 255\n", "P5\n3 2 255\nabcdef"};
@@ -138,7 +138,7 @@ static const struct {
   gsize offset;
   int stride;
   gsize size;
-  const char *message; /* NULL: it is right */
+  const char *message; /* NULL: it is valid */
 } buffer_rows[] = {
     {GST_VIDEO_FORMAT_GRAY8, 4, 3, 0, 4, 12, NULL},
     {GST_VIDEO_FORMAT_GRAY8, 4, 3, 5, 7, 23, NULL},
@@ -207,10 +207,10 @@ GST_END_TEST;
 /* ---- growing ---- */
 
 static const struct {
-  CnvRect rect; /* that a mask of 6 x 4 cells is stretched over, in a frame of 200 x 100 */
+  CnvRect rect; /* the rectangle over which a mask of 6 x 4 cells is stretched, in a frame of 200 x 100 */
   double expand, feather;
   CnvRect grown;
-  int cells[4]; /* added to the left, above, to the right and below */
+  int cells[4]; /* cells added on the left, above, on the right and below */
 } grow_rows[] = {
     {{60, 40, 6, 4}, 0, 0, {60, 40, 6, 4}, {0, 0, 0, 0}},    {{60, 40, 6, 4}, 0, 3, {57, 37, 12, 10}, {3, 3, 3, 3}},
     {{60, 40, 6, 4}, 2, 0, {58, 38, 10, 8}, {2, 2, 2, 2}},   {{60, 40, 6, 4}, 2, 1.5, {56, 36, 14, 12}, {4, 4, 4, 4}},
@@ -233,8 +233,8 @@ expected_weight(const guint8 *weights, int x, int y, const double pixel[2], cons
   return CLAMP(most, 0, 255);
 }
 
-/* The engine's mask cannot be looked into; so the box is compared with that of the definition's weights, for masks of
- * one cell at each place, and of all. */
+/* The contents of the engine's mask are private. So this compares its box with that of the computed weights, for masks
+ * with one white cell at each place, and for a white mask. */
 GST_START_TEST(test_growing)
 {
   for (gsize i = 0; i < G_N_ELEMENTS(grow_rows); i++)
@@ -280,8 +280,8 @@ GST_START_TEST(test_growing)
 }
 GST_END_TEST;
 
-/* Black masks have no box, one that is finer than pixels does not grow by its own samples, and nothing is added far
- * beyond the frame. Masks that are too large with what they grow by are refused. */
+/* Black masks have no box. A mask that is finer than pixels does not grow by its own samples. Nothing is added far
+ * outside the frame. Masks that are too large after growing are rejected. */
 GST_START_TEST(test_ends_of_growing)
 {
   g_autoptr(GstBuffer) fine = gst_cuda_convolve_mask_new(32768, 1, g_malloc0(32768));
@@ -329,7 +329,7 @@ expect_no_memory(gpointer result, GError **error)
   g_clear_error(error);
 }
 
-/* What a file or a meta makes large is refused where there is no memory for it. */
+/* Files and metas that promise large masks are rejected if there is no memory. */
 GST_START_TEST(test_no_memory)
 {
   g_autofree char *large = write_file("P5 8000 8000 255\n", 500 << 20), *small = write_file("P5 8000 8000 255\n", 99);
@@ -364,7 +364,7 @@ bytes_read(void)
              : 0;
 }
 
-/* A file is read once; a large one that is refused is not read. */
+/* A file is read once; a file that is too large is not read. */
 GST_START_TEST(test_read_once)
 {
   static const struct {

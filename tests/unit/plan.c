@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Plans: the numbers settled in them, and refusals. On the CPU backend.
+ * Plans: the numbers in them, and rejected filters. On the CPU backend.
  */
 #include <math.h>
 #include <string.h>
@@ -37,7 +37,7 @@ plan_of(const CnvFilter *filter, const CnvImage *image)
   return plan;
 }
 
-/* The sources of a plan may change or go; the plan stays. */
+/* The sources of a plan may change or be freed; the plan does not change. */
 START_TEST(test_owns_its_sources)
 {
   static const double taps[] = {1, 2, 3};
@@ -59,7 +59,7 @@ START_TEST(test_owns_its_sources)
 }
 END_TEST
 
-/* A flat frame of value v gives gain * sum * (v - mid) + base + fraction: that must be scale * v + bias * full, for
+/* A flat frame of value v gives gain * sum * (v - mid) + base + fraction. That must be scale * v + bias * full; for
  * chroma mid + scale * (v - mid), and for alpha v. */
 static void
 check_lane(const CnvPlan *plan, int p, int c, CnvRole role)
@@ -114,7 +114,7 @@ START_TEST(test_arithmetic)
 }
 END_TEST
 
-/* Taps whose sum is lost where they are rounded to float32 are not divided by it. */
+/* If the sum of the taps is lost in rounding to float32, they are not divided by it. */
 START_TEST(test_sum_lost)
 {
   CnvFilter filter = filter_of(CNV_FILTER_CUSTOM, 2, 1, (const double[]){1, -1 + 3e-9});
@@ -133,7 +133,7 @@ START_TEST(test_planes)
   CnvImage image = image_of("A420", 31, 17);
   CnvPlan *plan;
 
-  filter.border = CNV_BORDER_RENORMALIZE; /* which prefix sums are for */
+  filter.border = CNV_BORDER_RENORMALIZE; /* which uses prefix sums */
   plan = plan_of(&filter, &image);
   ck_assert_int_eq(plan->plane[0].width, 31);
   ck_assert_int_eq(plan->plane[1].width, 16);
@@ -161,7 +161,7 @@ START_TEST(test_planes)
 }
 END_TEST
 
-/* Equal taps stand in the plan once: of both axes, and of planes with one subsampling. */
+/* The plan stores equal taps once: for both axes, and for planes with the same subsampling. */
 START_TEST(test_twins)
 {
   CnvFilter filter = filter_of(CNV_FILTER_GAUSSIAN, 0, 0, NULL);
@@ -233,14 +233,14 @@ START_TEST(test_chosen_planes)
   ck_assert(!cnv_plan_is_identity(plan));
   cnv_plan_unref(plan);
   filter.planes = CNV_PLANES_RED;
-  plan = plan_of(&filter, &nv12); /* nothing of it is there */
+  plan = plan_of(&filter, &nv12); /* the format has none of these planes */
   ck_assert(plan->plane[0].filtered == 0 && plan->plane[1].filtered == 0);
   ck_assert(cnv_plan_is_identity(plan));
   cnv_plan_unref(plan);
 }
 END_TEST
 
-/* Chroma with taps of its own is a plane of its own, in the same memory. */
+/* Chroma with its own taps is a plane of its own, in the same memory. */
 START_TEST(test_packed_chroma)
 {
   CnvFilter filter = filter_of(CNV_FILTER_GAUSSIAN, 0, 0, NULL);
@@ -273,8 +273,8 @@ START_TEST(test_packed_chroma)
 }
 END_TEST
 
-/* Where chroma is left alone its own radius need not be one that the filter can have; luma's taps have to be in any
- * case. */
+/* If chroma is not filtered, its radius need not be valid for the filter. The radius of luma must be valid in any case.
+ */
 START_TEST(test_chroma_left_alone)
 {
   CnvFilter filter = filter_of(CNV_FILTER_LAPLACIAN, 0, 0, NULL);
@@ -348,7 +348,7 @@ START_TEST(test_combine)
 }
 END_TEST
 
-/* Only where the algorithm takes rows and columns. */
+/* Only if the algorithm supports rows and columns. */
 START_TEST(test_low_rank)
 {
   static const struct {
@@ -425,7 +425,7 @@ START_TEST(test_identity)
     int radius;
     double scale, bias;
     gboolean identity;
-    int anchor; /* counted from 1; 0: the middle */
+    int anchor; /* counted from 1; 0: the middle one */
   } rows[] = {
       {CNV_FILTER_IDENTITY, 0, 0, NULL, -1, 1, 0, TRUE},     {CNV_FILTER_IDENTITY, 0, 0, NULL, -1, 1.5, 0, FALSE},
       {CNV_FILTER_IDENTITY, 0, 0, NULL, -1, 1, 0.1, FALSE},  {CNV_FILTER_GAUSSIAN, 0, 0, NULL, 0, 1, 0, TRUE},
@@ -453,7 +453,7 @@ START_TEST(test_identity)
 }
 END_TEST
 
-/* The reason and the choices are in the message. */
+/* The message contains the reason and the choices. */
 START_TEST(test_refusals)
 {
   static const double dense[] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
@@ -480,7 +480,7 @@ START_TEST(test_refusals)
   ck_assert(cnv_plan_new(&filter, &image, CNV_ALGORITHM_AUTO, cpu, &error) == NULL);
   ck_assert_msg(strstr(error->message, "32769") && strstr(error->message, "32768"), "%s", error->message);
   g_clear_error(&error);
-  ck_assert(cnv_plan_new(&filter, &image, CNV_ALGORITHM_AUTO, cpu, NULL) == NULL); /* nobody asks why */
+  ck_assert(cnv_plan_new(&filter, &image, CNV_ALGORITHM_AUTO, cpu, NULL) == NULL); /* without an error pointer */
 }
 END_TEST
 
@@ -496,7 +496,7 @@ expect_refusal(const CnvFilter *filter, const CnvImage *image, CnvAlgorithm algo
   g_clear_error(&error);
 }
 
-/* Taps that add up to nothing weigh nothing; without alpha there is nothing to weigh with. */
+/* Taps with a sum of 0 cannot weight anything. Without alpha there are no weights. */
 START_TEST(test_refused_weights)
 {
   static const struct {

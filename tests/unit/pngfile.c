@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * PNG files (gst/pngfile.c): every colour type and depth, interlaced or not, by every filter, written here from samples
- * that are known; and damaged files.
+ * PNG files (gst/pngfile.c): every colour type and depth, interlaced or not, with every filter, written here from
+ * known samples; and damaged files.
  */
 #include <math.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "support/suite.h"
 
 #define MAX_SIZE 16   /* columns and rows */
-#define HEADER_END 33 /* the first byte after the magic and the chunk of the header */
+#define HEADER_END 33 /* first byte after the signature and the header chunk */
 
 typedef struct {
   guint color, depth, width, height;
@@ -34,7 +34,7 @@ channels_of(const Kind *kind)
   return 0;
 }
 
-/* A sample of the picture: noise, with black and white among it. */
+/* Returns a sample of the picture: noise with some black and white. */
 static guint
 sample(const Kind *kind, guint x, guint y, guint channel)
 {
@@ -46,7 +46,7 @@ sample(const Kind *kind, guint x, guint y, guint channel)
   return (noise >> 13) & most;
 }
 
-/* A colour of the palette. */
+/* Returns a colour of the palette. */
 static guint
 color_of(guint i, guint channel)
 {
@@ -100,7 +100,7 @@ prediction(guint filter, int left, int up, int corner)
   }
 }
 
-/* The rows of a pass, each by another filter. */
+/* Appends the rows of a pass, each with a different filter. */
 static void
 add_pass(GByteArray *data, const Kind *kind, guint x0, guint y0, guint step_x, guint step_y)
 {
@@ -132,13 +132,13 @@ rows_of(const Kind *kind)
   if (!kind->interlaced)
     add_pass(data, kind, 0, 0, 1, 1);
   else
-    for (guint pass = 0; pass < 7; pass++) /* Adam7 as the standard has it */
+    for (guint pass = 0; pass < 7; pass++) /* Adam7, as in the standard */
       add_pass(data, kind, (const guint[]){0, 4, 0, 2, 0, 1, 0}[pass], (const guint[]){0, 0, 4, 0, 2, 0, 1}[pass],
                (const guint[]){8, 8, 4, 4, 2, 2, 1}[pass], (const guint[]){8, 8, 8, 4, 4, 2, 2}[pass]);
   return data;
 }
 
-/* Chunks of pixels that are short, so that a row spans several, and of no use here. */
+/* Appends short chunks of pixels, so that a row spans several, and chunks that the reader ignores. */
 static void
 add_pixels(GByteArray *file, const GByteArray *rows)
 {
@@ -224,7 +224,7 @@ check_kind(const Kind *kind)
                     expected_weight(kind, x, y));
 }
 
-/* Sizes of which some passes have no pixel, and rows end within a byte. */
+/* Sizes with passes without pixels, and with rows that end within a byte. */
 GST_START_TEST(test_all_kinds)
 {
   static const guint sizes[][2] = {{1, 1}, {3, 2}, {2, 5}, {8, 8}, {13, 11}, {16, 16}};
@@ -241,8 +241,8 @@ GST_END_TEST;
 
 /* ---- wrong files ---- */
 
-/* Where a file is cut off, it is refused, but after its pixels. Where a byte is another one, it is refused or has the
- * same weights: no damage goes unnoticed. */
+/* A truncated file is rejected, unless only the end after the pixels is missing. A file with a changed byte is rejected
+ * or has the same weights: all damage is detected. */
 GST_START_TEST(test_damage)
 {
   static const Kind damaged[] = {{0, 8, 9, 5}, {3, 4, 7, 6, TRUE}, {6, 16, 4, 3}};
@@ -255,7 +255,7 @@ GST_START_TEST(test_damage)
 
     ck_assert(right != NULL);
     for (gsize i = 8; i < file->len; i++)
-      for (int change = 0; change < 9; change++) { /* each bit, and the end here */
+      for (int change = 0; change < 9; change++) { /* each bit, and truncation here */
         g_autofree char *bytes = g_memdup2(file->data, change < 8 ? file->len : i);
         g_autoptr(GError) error = NULL;
         g_autofree guint8 *weights = NULL;
@@ -273,25 +273,25 @@ GST_START_TEST(test_damage)
 }
 GST_END_TEST;
 
-/* A header that is right in itself, of a picture that cannot be. */
+/* Headers that are consistent, but describe impossible pictures. */
 GST_START_TEST(test_headers)
 {
   static const struct {
     guint8 header[13];
     const char *message;
   } rows[] = {
-      {{0, 0, 0, 1, 0, 0, 0, 1, 3, 0}, "there is no colour type 0 of 3 bits"},
-      {{0, 0, 0, 1, 0, 0, 0, 1, 16, 3}, "there is no colour type 3 of 16 bits"},
-      {{0, 0, 0, 1, 0, 0, 0, 1, 4, 2}, "there is no colour type 2 of 4 bits"},
-      {{0, 0, 0, 1, 0, 0, 0, 1, 8, 1}, "there is no colour type 1 of 8 bits"},
-      {{0, 0, 0, 1, 0, 0, 0, 1, 0, 0}, "there is no colour type 0 of 0 bits"},
-      {{0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 1}, "compression 1, filter 0 and interlace 0, and only 0, 0 and"},
+      {{0, 0, 0, 1, 0, 0, 0, 1, 3, 0}, "colour type 0 with 3 bits does not exist"},
+      {{0, 0, 0, 1, 0, 0, 0, 1, 16, 3}, "colour type 3 with 16 bits does not exist"},
+      {{0, 0, 0, 1, 0, 0, 0, 1, 4, 2}, "colour type 2 with 4 bits does not exist"},
+      {{0, 0, 0, 1, 0, 0, 0, 1, 8, 1}, "colour type 1 with 8 bits does not exist"},
+      {{0, 0, 0, 1, 0, 0, 0, 1, 0, 0}, "colour type 0 with 0 bits does not exist"},
+      {{0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 1}, "compression 1, filter 0 and interlace 0, and the only values are 0, 0 and"},
       {{0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 0, 0, 2}, "compression 0, filter 0 and interlace 2"},
       {{0, 0, 0, 0, 0, 0, 0, 1, 8, 0}, "a picture of 0x1 samples, and masks have 1 to 32768"},
       {{255, 255, 255, 255, 0, 0, 0, 2, 8, 0}, "a picture of 4294967295x2 samples"},
       {{0, 0, 128, 0, 0, 0, 128, 0, 16, 6}, "a picture of 32768x32768 samples"},
       {{0, 0, 32, 0, 0, 0, 32, 0, 16, 6}, "it ends early"},
-      {{0, 0, 0, 1, 0, 0, 0, 1, 8, 3}, "a pixel has colour 0 of a palette of 0"},
+      {{0, 0, 0, 1, 0, 0, 0, 1, 8, 3}, "a pixel has colour 0 in a palette of 0"},
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -311,7 +311,7 @@ GST_START_TEST(test_headers)
 }
 GST_END_TEST;
 
-/* A palette that is no whole number of colours, or more than a sample can name, is refused before it is summed up. */
+/* A palette that is not a whole number of colours, or that has too many colours, is rejected before it is read. */
 GST_START_TEST(test_palettes)
 {
   static const Kind kind = {3, 8, 1, 1};
@@ -320,7 +320,7 @@ GST_START_TEST(test_palettes)
 
   for (gsize i = 0; i < G_N_ELEMENTS(sizes); i++) {
     g_autoptr(GByteArray) file = write_png(&kind), chunk = g_byte_array_new();
-    g_autofree char *message = g_strdup_printf("its palette has %u bytes, and 3 for each of", sizes[i]);
+    g_autofree char *message = g_strdup_printf("its palette has %u bytes, not 3 for each of", sizes[i]);
     g_autoptr(GError) error = NULL;
     guint width, height;
 

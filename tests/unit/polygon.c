@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Polygons to weights (gst/polygon.c). A simple polygon is compared with the area of its part in each pixel, clipped to
- * the pixel's four sides in turn. A polygon that crosses itself is compared with 64 x 64 points per pixel.
+ * Polygons to weights (gst/polygon.c). A simple polygon is compared with the area of its part in each pixel, clipped
+ * to the four sides of the pixel in turn. A polygon that crosses itself is compared with 64 x 64 points per pixel.
  */
 #include <math.h>
 #include <string.h>
@@ -44,7 +44,7 @@ clip(Point *to, const Point *from, int n, gboolean is_y, double limit, int sign)
   return kept;
 }
 
-/* Area of a simple polygon in a pixel. */
+/* Returns the area of a simple polygon in a pixel. */
 static double
 area_in_pixel(const Point *polygon, int n, int x, int y)
 {
@@ -83,7 +83,7 @@ points_of(const Point *polygon, int n)
   return points;
 }
 
-/* Returns weights, to be freed. Drawing and looking agree on whether there are any. */
+/* Returns weights, to be freed. Checks that the calls with and without weights agree on whether there are any. */
 static guint8 *
 draw(const Point *polygon, int n, CnvRect rect)
 {
@@ -102,7 +102,7 @@ draw(const Point *polygon, int n, CnvRect rect)
   return weights;
 }
 
-/* A polygon around a center without crossings: sides are in the order of their angles. */
+/* Makes a polygon around a centre without crossings: corners are in the order of their angles. */
 static int
 make_simple(GRand *rand, Point *polygon, Point center, double radius)
 {
@@ -119,7 +119,7 @@ make_simple(GRand *rand, Point *polygon, Point center, double radius)
 
 /* ---- tests ---- */
 
-/* Any size and place: from parts of a pixel to a million, within the rectangle and around it. */
+/* Any size and place: from fractions of a pixel to a million pixels, within the rectangle and around it. */
 GST_START_TEST(test_simple_polygons)
 {
   static const double radii[] = {0.05, 0.7, 3, 11, 40, 3000, 1048576};
@@ -138,7 +138,7 @@ GST_START_TEST(test_simple_polygons)
     for (int p = 0; p < n && i % 3 == 0; p++) /* corners and sides on those of pixels */
       polygon[p] = (Point){round(polygon[p].x), round(polygon[p].y)};
     if (i % 3 == 0 && radius < 3000)
-      n = 3; /* rounding could make more cross */
+      n = 3; /* rounding could make sides of more corners cross */
     weights = draw(polygon, n, square);
     for (int y = 0; y < SIZE; y++)
       for (int x = 0; x < SIZE; x++) {
@@ -151,7 +151,7 @@ GST_START_TEST(test_simple_polygons)
 }
 GST_END_TEST;
 
-/* Sides that cross, several in a pixel, and parts that are inside twice. */
+/* Sides that cross, several in a pixel, and parts that are surrounded twice. */
 GST_START_TEST(test_crossing_polygons)
 {
   g_autoptr(GRand) rand = g_rand_new_with_seed(2);
@@ -177,7 +177,7 @@ GST_START_TEST(test_crossing_polygons)
 }
 GST_END_TEST;
 
-/* Parts that go round in opposite directions and share a side have no seam in between. */
+/* Parts with opposite directions and a common side have no seam between them. */
 GST_START_TEST(test_no_seam)
 {
   static const Point both[] = {{2, 2}, {10.5, 2}, {10.5, 20}, {19, 20}, {19, 2}, {10.5, 2}, {10.5, 20}, {2, 20}};
@@ -189,7 +189,7 @@ GST_START_TEST(test_no_seam)
 }
 GST_END_TEST;
 
-/* What lies outside the rectangle does not change what is inside. */
+/* Parts outside the rectangle do not change the weights inside. */
 GST_START_TEST(test_parts)
 {
   g_autoptr(GRand) rand = g_rand_new_with_seed(3);
@@ -213,7 +213,7 @@ GST_START_TEST(test_parts)
 }
 GST_END_TEST;
 
-/* No area, and numbers at the ends of doubles. */
+/* Polygons without area, and the largest and smallest doubles. */
 GST_START_TEST(test_degenerate_polygons)
 {
   static const Point rows[][4] = {
@@ -246,7 +246,7 @@ GST_START_TEST(test_degenerate_polygons)
 }
 GST_END_TEST;
 
-/* As many crossings as there can be: in a bounded time, and right but for a few pixels. */
+/* The largest number of crossings: the time is bounded, and only a few pixels are inexact. */
 GST_START_TEST(test_most_crossings)
 {
   enum { N = GST_CUDA_CONVOLVE_POLYGON_POINTS, WIDE = 600 };
@@ -258,7 +258,7 @@ GST_START_TEST(test_most_crossings)
     gint64 begin = g_get_monotonic_time();
     g_autofree guint8 *weights = NULL;
 
-    for (int p = 0; p < N; p++) /* a star, whose sides meet in the middle, and chance */
+    for (int p = 0; p < N; p++) /* a star, whose sides meet in the middle, and random points */
       polygon[p] = kind == 0 ? (Point){WIDE / 2 + WIDE * cos(p * 3.1), WIDE / 2 + WIDE * sin(p * 3.1)}
                              : (Point){g_rand_double_range(rand, 0, WIDE), g_rand_double_range(rand, 0, WIDE)};
     weights = draw(polygon, N, (CnvRect){0, 0, WIDE, WIDE});
@@ -346,7 +346,8 @@ get(GArray *masks, const Point *polygon, int n, CnvRect rect, GstCudaConvolveMas
   return gst_cuda_convolve_masks_get(masks, mask, n_cells, error);
 }
 
-/* The same points in the next frame are the same mask, which is then not uploaded again; other points are not. */
+/* The same points in the next frame are the same mask, which is not uploaded again. Other points are a different mask.
+ */
 GST_START_TEST(test_kept_masks)
 {
   static const Point one[] = {{1, 1}, {9, 2}, {4, 11}}, other[] = {{1, 1}, {9, 2}, {4, 11.5}};

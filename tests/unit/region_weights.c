@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The weights of regions against their definition in work.h, which is computed here in float64: each is the nearest
- * multiple of 1/255, with halves rounded up; and among regions of equal weight the higher plan counts. Checks of single
+ * Compares the weights of regions with their definition in work.h, computed here in float64. Each is the nearest
+ * multiple of 1/255, with halves rounded up. Among regions of equal weight, the higher plan counts. Checks of single
  * samples call ck_abort_msg, because ck_assert writes to a file each time.
  */
 #include <math.h>
@@ -14,12 +14,11 @@
 #define WIDTH 97
 #define HEIGHT 83
 #define ROUNDS 1000
-#define UNIT (1 / 65536.0) /* 255 times a weight is rounded up from a half and from 8 units less */
+#define UNIT (1 / 65536.0) /* 255 times a weight is rounded up at a half, and at up to 8 units less */
 
 static const double feathers[] = {0, 0.5, 1, 2, 3, 9, 16.5, 50};
 
-/* The multiples of 1/255 that a weight may be: two if 255 times the weight is too near to where the rounding changes.
- */
+/* The multiples of 1/255 that a weight may have: two if 255 times the weight is too close to the rounding limit. */
 typedef struct {
   int least, most;
   gboolean half;
@@ -27,7 +26,7 @@ typedef struct {
 
 static guint n_halves, n_near, n_between;
 
-/* error: of float32 in 255 times the weight. */
+/* Returns the possible steps of a weight. error: error of float32 in 255 times the weight. */
 static Steps
 steps_of(double weight, double error)
 {
@@ -37,7 +36,7 @@ steps_of(double weight, double error)
                  fabs(scaled - floor(scaled) - 0.5) < 1e-9};
 }
 
-/* The weight along an axis. */
+/* Returns the weight along an axis. */
 static double
 ramp(int at, int from, int to, double feather)
 {
@@ -46,8 +45,8 @@ ramp(int at, int from, int to, double feather)
   return MAX(0, 1 - away / (feather + 1));
 }
 
-/* Between the inner ellipse, which the ray from the centre to (x, y) meets at `inner` of its length, and the outer one.
- * float32's errors are about 2e-6 of the ellipses' distance from the centre. */
+/* Returns the steps between the inner ellipse, which the ray from the centre to (x, y) meets at `inner` of its length,
+ * and the outer one. Errors of float32 are about 2e-6 of the distance of the ellipses from the centre. */
 static Steps
 ellipse_steps(double x, double y, double a, double b, double feather_x, double feather_y)
 {
@@ -62,7 +61,7 @@ ellipse_steps(double x, double y, double a, double b, double feather_x, double f
   return outer <= 1 ? (Steps){0, 0, FALSE} : steps_of((outer - 1) / (outer - inner), error);
 }
 
-/* plane: 0, or 1 for chroma at half the width and height. */
+/* Returns the steps of a region at a sample. plane: 0, or 1 for chroma with half the width and height. */
 static Steps
 region_steps(const CnvRegion *region, double feather, int plane, int x, int y)
 {
@@ -80,7 +79,7 @@ region_steps(const CnvRegion *region, double feather, int plane, int x, int y)
   return (Steps){MIN(box.least, ellipse.least), MIN(box.most, ellipse.most), FALSE};
 }
 
-/* The weight that the jobs give a sample, in steps, and the plan that filters it, -1 if none does. */
+/* Returns the weight of a sample in the jobs, in steps. Stores the plan that filters it in *plan, or -1. */
 static int
 job_steps(const CnvJobs *c, int plane, int x, int y, int *plan)
 {
@@ -128,7 +127,7 @@ check_round(const CnvWork *work, int plane)
   cnv_jobs_clear(&c);
 }
 
-/* No weight is more than a step off; none is off at all unless it is near a half, and at halves none is. */
+/* No weight is more than one step off. Only weights near a half may be off, but not exact halves. */
 START_TEST(test_rounding)
 {
   GRand *random = g_rand_new_with_seed(255);
@@ -149,8 +148,8 @@ START_TEST(test_rounding)
 }
 END_TEST
 
-/* Checks the luma of work that has a region of plan 1, then one of plan 0. Returns how many samples both weigh equally,
- * by less than 1. */
+/* Checks the luma of work with a region of plan 1 and then one of plan 0. Returns the number of samples to which both
+ * give the same weight below 1. */
 static guint
 check_ties(const CnvWork *work)
 {
@@ -176,8 +175,8 @@ check_ties(const CnvWork *work)
   return n_ties;
 }
 
-/* The largest rounded weight counts. Of regions that only rounding makes equal, the higher plan filters; also if the
- * lower plan's region weighs more before rounding everywhere, as in frames of few samples. */
+/* The largest rounded weight counts. If only rounding makes regions equal, the higher plan filters, even if the region
+ * of the lower plan has more weight before rounding everywhere, as in frames with few samples. */
 START_TEST(test_ties)
 {
   GRand *random = g_rand_new_with_seed(510);
@@ -203,10 +202,10 @@ START_TEST(test_ties)
 }
 END_TEST
 
-/* Each mask cell and each way between two cells is rounded in integers. */
+/* Each mask cell, and each interpolation between two cells, is rounded in integers. */
 START_TEST(test_mask_rounding)
 {
-  enum { STEPS = 64 }; /* samples from cell to cell */
+  enum { STEPS = 64 }; /* samples per cell */
   guint8 cells[256];
   CnvPlan *plan = test_plan_default("GRAY8", 256 * STEPS, 1);
   CnvRegion region = {{0, 0, 256 * STEPS, 1}, 0, CNV_SHAPE_MASK};
@@ -219,7 +218,8 @@ START_TEST(test_mask_rounding)
   region.mask = cnv_mask_new(256, 1, 256, cells);
   c = test_cut(&work);
   for (int x = 0; x < 256 * STEPS; x++) {
-    /* Twice the steps, so that centres of samples are whole: 2 x + 1 from the left, STEPS from there to a centre. */
+    /* In half steps, so that centres of samples are integers: 2 x + 1 from the left, and STEPS from there to a centre.
+     */
     const int at = CLAMP(2 * x + 1 - STEPS, 0, 255 * 2 * STEPS), cell = at / (2 * STEPS), share = at % (2 * STEPS);
     const int sum = cells[cell] * (2 * STEPS - share) + cells[MIN(cell + 1, 255)] * share;
 

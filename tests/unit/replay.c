@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Runs a fuzz target on each file of a directory, in the place of libFuzzer.
+ * Runs a fuzz target on each file of a directory, instead of libFuzzer.
  * usage: NAME DIRECTORY
  */
 #include <glib.h>
@@ -16,7 +16,7 @@ replay(const char *directory, const char *name)
 
   if (!g_file_get_contents(path, &data, &size, &error))
     g_error("%s", error->message);
-  g_print("%s\n", name); /* before it runs: the last name printed is that of the input that failed */
+  g_print("%s\n", name); /* before it runs, so that the last name printed is that of the failed input */
   LLVMFuzzerTestOneInput((const uint8_t *)data, size);
   g_free(data);
   g_free(path);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The property table: a property that is one row of it is set, read back, compared, copied and cleared like all others,
- * so that a live change of it is noticed.
+ * The property table: a property, which is one row of it, is set, read back, compared, copied and cleared like all
+ * others, so that a live change of it is noticed.
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@
 /* All parts of the settings. */
 #define ALL sizeof(GstCudaConvolveSettings)
 
-/* An object with the element's properties and nothing else. */
+/* An object with only the properties of the element. */
 typedef GObject Holder;
 typedef GObjectClass HolderClass;
 
@@ -46,7 +46,7 @@ holder_init(Holder *self)
 {
 }
 
-/* Another value than the default that the property takes. */
+/* Chooses a value that the property accepts and that is not its default. */
 static void
 choose_other(GParamSpec *spec, char *const file[2], GValue *value)
 {
@@ -76,7 +76,7 @@ choose_other(GParamSpec *spec, char *const file[2], GValue *value)
     ck_assert_msg(gst_value_deserialize(value, array), "%s has a type that this test does not know", spec->name);
 }
 
-/* Properties that say how frames are handled, of which no plan and no region depends. */
+/* Returns FALSE for properties that only control how frames are handled: no plan and no region depends on them. */
 static gboolean
 is_of_work(const char *name)
 {
@@ -108,7 +108,7 @@ check_noticed(GParamSpec *spec, guint id, const GValue *value)
   gst_cuda_convolve_settings_clear(&after);
   g_value_init(&back, spec->value_type);
   gst_cuda_convolve_property_get(&copy, id, &back);
-  if (!GST_IS_PARAM_SPEC_ARRAY_LIST(spec)) /* which holds any kind of number */
+  if (!GST_IS_PARAM_SPEC_ARRAY_LIST(spec)) /* an array may hold any kind of number */
     ck_assert_msg(g_param_values_cmp(spec, value, &back) == 0, "%s comes back as another value", spec->name);
   g_value_unset(&back);
 
@@ -120,7 +120,7 @@ check_noticed(GParamSpec *spec, guint id, const GValue *value)
 
 GST_START_TEST(test_changes)
 {
-  static const char *const contents[] = {"1 2 1\n", "P2 1 1 255 0\n"}; /* of a kernel and of a mask */
+  static const char *const contents[] = {"1 2 1\n", "P2 1 1 255 0\n"}; /* a kernel and a mask */
   GObjectClass *klass = g_type_class_ref(holder_get_type());
   char *file[2] = {NULL};
   guint n;
@@ -139,7 +139,7 @@ GST_START_TEST(test_changes)
 
     choose_other(specs[i], file, &value);
     ck_assert_msg(!g_param_value_validate(specs[i], &value), "%s has no value beside its default", specs[i]->name);
-    check_noticed(specs[i], i + 1, &value); /* they are listed as they were installed */
+    check_noticed(specs[i], i + 1, &value); /* specs are listed in the order of installation */
     g_value_unset(&value);
   }
   for (int i = 0; i < 2; i++) {
@@ -151,7 +151,7 @@ GST_START_TEST(test_changes)
 }
 GST_END_TEST;
 
-/* The table's defaults are the engine's, and those that the parameters tell. */
+/* The defaults of the table are those of the engine and of the GParamSpecs. */
 GST_START_TEST(test_defaults)
 {
   GObjectClass *klass = g_type_class_ref(holder_get_type());
@@ -197,7 +197,7 @@ settings_suite(void)
 int
 main(int argc, char **argv)
 {
-  g_setenv("GST_REGISTRY_DISABLE", "yes", TRUE); /* the plugin would register the same enum types */
+  g_setenv("GST_REGISTRY_DISABLE", "yes", TRUE); /* because the plugin would register the same enum types */
   gst_init(&argc, &argv);
   return test_suite_run(settings_suite());
 }

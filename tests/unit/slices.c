@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * How frames in host memory are cut into slices, without a GPU. What launches make of the slices the stand-in driver
- * sees (standin/).
+ * How frames in host memory are cut into slices, without a GPU. The stand-in driver (standin/) checks the launches of
+ * slices.
  */
 #include <string.h>
 
@@ -35,7 +35,7 @@ plan_of(const char *format, int width, int height, int radius, CnvBorder border,
   return plan;
 }
 
-/* The lowest row that is read for the rows from 0 up to `end`, taps and border taken one by one. */
+/* Returns the lowest row that is read for the rows from 0 to `end`, by looking at taps and border one by one. */
 static int
 last_row_read(const CnvPlan *plan, const CnvPlane *plane, int end)
 {
@@ -119,7 +119,7 @@ START_TEST(test_cuts)
 }
 END_TEST
 
-/* Cells are read as they are, whatever part of them a slice has. */
+/* Cells are read completely, even if a slice only has a part of them. */
 START_TEST(test_cells)
 {
   static const int radii[] = {0, 1, 8, 63, 200, 512};
@@ -137,7 +137,8 @@ START_TEST(test_cells)
 }
 END_TEST
 
-/* Other work than a whole frame stays in one piece; a frame that overlaps with others is copied in one, too. */
+/* Work on anything but a whole frame is done in one piece; a frame that overlaps with others is copied in one piece,
+ * too. */
 START_TEST(test_other_work)
 {
   static const CnvRegion region = {{0, 0, 1000, 1000}, 0};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Regions over time (gst/smooth.c), without a pipeline: whatever a detector misses, what moves as before stays covered.
+ * Regions over time (gst/smooth.c), without a pipeline: if a detector misses something that moves on as before, it
+ * stays covered.
  */
 #include <string.h>
 
@@ -29,7 +30,7 @@ smoother_free(Smoother *s)
   g_array_unref(s->region);
 }
 
-/* Forgets the regions of the frame before. */
+/* Drops the regions of the previous frame. */
 static void
 next_frame(Smoother *s)
 {
@@ -75,7 +76,7 @@ is_covered(const Smoother *s, const CnvRect *rect)
 
 /* ---- motion ---- */
 
-/* A rectangle that moves and changes its size by so much a frame, in fractions of a pixel that detectors round. */
+/* A rectangle whose position and size change by fractions of a pixel per frame, which detectors round. */
 typedef struct {
   double x, y, width, height;
   double by_x, by_y, by_width, by_height;
@@ -93,12 +94,13 @@ static const Mover movers[] = {
     {100, 100, 40, 50, 3, 0},
     {600, 100, 40, 50, -7.3, 2.6},
     {10, 10, 8, 8, 11.5, 9.5},
-    {500, 300, 20, 20, -2.5, -2.5, 5, 5},   /* comes near */
-    {300, 200, 300, 280, 2.5, 2.5, -5, -4}, /* goes away */
+    {500, 300, 20, 20, -2.5, -2.5, 5, 5},   /* approaches */
+    {300, 200, 300, 280, 2.5, 2.5, -5, -4}, /* recedes */
     {0, 0, 5, 5, 0.4, 0.3},
 };
 
-/* Every third frame is missed, of all movers or of each another one; both places that speed needs are known. */
+/* The detector misses every third frame, of all movers at once or in turn. It has seen the two positions that define
+ * the speed. */
 GST_START_TEST(test_every_third_missed)
 {
   for (int alike = 0; alike < 2; alike++) {
@@ -122,7 +124,7 @@ GST_START_TEST(test_every_third_missed)
 }
 GST_END_TEST;
 
-/* Kept for as many frames as were asked for, and grown by the speed and the pixel of rounding for each. */
+/* Kept for the requested number of frames, and grown by the speed and one pixel for rounding per frame. */
 GST_START_TEST(test_length_and_growth)
 {
   for (guint n = 0; n < 5; n++) {
@@ -148,7 +150,7 @@ GST_START_TEST(test_length_and_growth)
 }
 GST_END_TEST;
 
-/* The same frame again gives the same regions. */
+/* The same frame again has the same regions. */
 GST_START_TEST(test_again)
 {
   Smoother s = smoother_new();
@@ -171,8 +173,8 @@ GST_START_TEST(test_again)
 }
 GST_END_TEST;
 
-/* What stays where it is keeps its shape, a mask also its size; what moves is a rectangle, and what may not grow stays
- * as it was. */
+/* A region that does not move keeps its shape, a mask also its size. A region that moves becomes a rectangle. A region
+ * that may not grow is unchanged. */
 GST_START_TEST(test_shapes)
 {
   static const guint8 weights[4] = {255, 0, 0, 255};
@@ -201,7 +203,7 @@ GST_START_TEST(test_shapes)
 }
 GST_END_TEST;
 
-/* Two that pass each other keep their own speed, and one that is new beside them is no continuation. */
+/* Two regions that pass each other keep their own speeds, and a new one next to them does not continue either. */
 GST_START_TEST(test_two_that_meet)
 {
   Smoother s = smoother_new();
@@ -223,8 +225,8 @@ GST_START_TEST(test_two_that_meet)
 }
 GST_END_TEST;
 
-/* More than can be followed, elsewhere in each frame and up to the ends of numbers: all that was there stays covered,
- * the number of tracks has a limit, and it takes no long time. */
+/* More regions than can be followed, in new places in each frame, some at the limits of integers: all stay covered, the
+ * number of tracks is limited, and so is the time. */
 GST_START_TEST(test_crowd)
 {
   Smoother s = smoother_new();
@@ -251,8 +253,8 @@ GST_START_TEST(test_crowd)
 }
 GST_END_TEST;
 
-/* Masks that are missed are kept up to a number of samples: beyond it their boxes are covered, or with roi-invert,
- * where a box would hide less, nothing is left of them. */
+/* Missed masks are kept up to a number of samples. Beyond it their boxes are covered. With roi-invert, for which a box
+ * would hide less, they are dropped. */
 GST_START_TEST(test_large_masks)
 {
   const int size = 4096, n = 2 * GST_CUDA_CONVOLVE_MASK_CELLS / (size * size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A team of threads does each part of a job once, for several callers too; and copies of rows.
+ * A team of threads does each part of a job once, also for several callers; and copies of rows.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@
 typedef struct {
   CnvTeam *team;
   int done[PARTS];
-  int at_work[THREADS]; /* parts that each thread is at */
+  int at_work[THREADS]; /* parts on which each thread works */
 } Job;
 
 static void
@@ -59,7 +59,7 @@ START_TEST(test_callers)
 }
 END_TEST
 
-/* Rows reach their place, and nothing else is written, whatever the number of threads, of copies and of their rows. */
+/* Rows are copied to their place, and nothing else is written, for any number of threads, copies and rows. */
 START_TEST(test_copies)
 {
   static const struct {

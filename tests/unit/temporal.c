@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Taps in time, and which frames they find: by numbers worked out by hand.
+ * Taps in time, and the frames that they use: compared with numbers computed by hand.
  */
 #include "plan/plan.h"
 
 #include "unit/filter_taps.h"
 
-/* Frames that are no multiples of each other; sums 6, 0 and 5, and none that binary fractions hold exactly. */
+/* Frames that are not multiples of each other, with the sums 6, 0 and 5, none of which binary fractions represent
+ * exactly. */
 static const double not_time_separable[] = {1, 2, 3, 0, 0, 0, 3, 1, 1};
 static const double solid_without_sum[] = {0.1, 0.2, -0.3, -0.7, 0.6, 0.1, 0.4, -0.1, -0.3};
 
@@ -48,7 +49,7 @@ assert_weights(CnvFilter filter, int n, const double *expected, int expected_anc
   cnv_filter_clear(&filter);
 }
 
-/* The same where weights add up to 1: those expected are of a tap of 1 at the anchor. */
+/* Like assert_weights, if weights add up to 1: the expected ones are relative to the tap at the anchor. */
 static void
 assert_mean(CnvFilter filter, int n, const double *expected, int expected_anchor)
 {
@@ -93,7 +94,7 @@ START_TEST(test_listed)
   static const double taps[] = {1, -2, 3, 4}, flipped[] = {4, 3, -2, 1};
   CnvFilter filter = timed(4, taps, FALSE);
 
-  filter.temporal_radius = 7; /* kernel-t counts in its place */
+  filter.temporal_radius = 7; /* kernel-t overrides it */
   assert_weights(filter, 4, taps, 1);
   assert_weights(timed(4, taps, TRUE), 4, taps, 3);
   filter = timed(4, taps, FALSE);
@@ -103,7 +104,8 @@ START_TEST(test_listed)
 }
 END_TEST
 
-/* A picture times weights is taken as that; weights are settled but for a factor that the picture's taps hold. */
+/* A 2D kernel times weights is detected. Weights are defined up to a factor, which the taps of the 2D kernel contain.
+ */
 START_TEST(test_volumes)
 {
   static const double ones[] = {1, 1, 1}, product[] = {1, 2, 3, 6, -2, -4};
@@ -185,13 +187,13 @@ START_TEST(test_copy_in_time)
   cnv_filter_clear(&a);
   a = filter_of(CNV_FILTER_BOX, 3);
   a.kernel_t = cnv_taps_new_volume(1, 1, 4, taps);
-  ck_assert(!cnv_taps_equal(a.kernel_t, b.kernel_t)); /* same numbers, another shape */
+  ck_assert(!cnv_taps_equal(a.kernel_t, b.kernel_t)); /* the same numbers in a different shape */
   cnv_filter_clear(&a);
   cnv_filter_clear(&b);
 }
 END_TEST
 
-/* The terms of a 3D kernel are those of its frames, in their order; flipped it is turned round in time too. */
+/* The terms of a 3D kernel are those of its frames, in their order; flip also reverses time. */
 START_TEST(test_terms_of_frames)
 {
   static const double taps[] = {1, 2, 3, 0, 0, 0, 3, 1, 5};
@@ -216,7 +218,7 @@ START_TEST(test_terms_of_frames)
 }
 END_TEST
 
-/* A picture times weights has the terms of that picture, for all frames. */
+/* A 2D kernel times weights has the terms of the 2D kernel, for all frames. */
 START_TEST(test_terms_of_a_picture)
 {
   static const double taps[] = {1, 2, 1, 3, 6, 3, -2, -4, -2};
@@ -251,8 +253,8 @@ END_TEST
 
 #define MAX_TAPS 5
 
-/* slot: of each tap's frame; expected: by border the temporal taps, in any order unless the plan is not time-separable.
- */
+/* slot: slot of the frame of each tap. expected: for each border the temporal taps, in any order unless the plan is not
+ * separable in time. */
 typedef struct {
   int slot[MAX_TAPS];
   struct {
@@ -261,7 +263,7 @@ typedef struct {
   } expected[CNV_TEMPORAL_REFLECT + 1];
 } Row;
 
-/* Found weights by their slots; each slot once. */
+/* Compares weights by slot; each slot occurs once. */
 static void
 assert_each_slot(const CnvTemporalTap *temporal_tap, guint n, const CnvTemporalTap *expected, guint row, int border)
 {
@@ -335,7 +337,7 @@ START_TEST(test_five_taps)
 }
 END_TEST
 
-/* The last tap is the output's frame; with two frames there the mirror turns back and forth. */
+/* The last tap is on the output frame; with two frames, the mirror goes back and forth. */
 START_TEST(test_causal_taps)
 {
   static const double taps[] = {1, 2, 3, 4, 5};
@@ -348,7 +350,7 @@ START_TEST(test_causal_taps)
 }
 END_TEST
 
-/* Nothing can be scaled to a sum of 0, and taps that sum to 0 to none at all. */
+/* Weights with a sum of 0 cannot be scaled: if the sum of all taps or of the remaining taps is 0, the factor is 0. */
 START_TEST(test_sums_of_zero)
 {
   static const double difference[] = {-1, 0, 1}, sharpened[] = {1, -1, 1}, tenths[] = {0.7, 0.1, 0.2, -0.3, 0.5};
@@ -369,7 +371,7 @@ START_TEST(test_sums_of_zero)
 }
 END_TEST
 
-/* As many as taps, in their order, all with one factor. */
+/* One per tap, in order, all with the same factor. */
 START_TEST(test_solid)
 {
   static const Row rows[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The Fourier transforms of the CPU engine, of all lengths that it uses and by each instruction set of the machine:
- * forward against sums in float64, backward against what forward was given, and products between the two.
+ * The Fourier transforms of the CPU engine, of all lengths that it uses, with each instruction set of the machine:
+ * forward is compared with sums in float64, backward with the input of forward, and both with products in between.
  */
 #include <math.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #define GUARD 64
 #define GUARD_VALUE 1234.5f
 
-/* Root of the mean square of errors, relative to that of the results: an error of float32 for each pass or so. */
+/* Root mean square error, relative to that of the results: about one error of float32 per pass. */
 #define ERROR_MOST 3e-7
 
 typedef struct {
@@ -37,7 +37,7 @@ number_at(const float *numbers, int i, int lane)
   return (Number){at[0], at[CNV_CPU_BAND]};
 }
 
-/* Where forward puts the sum for k: simd.h states it. */
+/* Returns where forward stores the sum for k, as simd.h says. */
 static int
 place(int k, int n)
 {
@@ -110,7 +110,7 @@ check_squares(const Squares *squares, const char *name, const char *what, int n)
   ck_assert_msg(error < ERROR_MOST, "%s, %s of length %d: error %g, at most %g", name, what, n, error, ERROR_MOST);
 }
 
-/* All sums of one lane, another one for each length, and some of the other lanes. */
+/* Checks all sums of one lane, which depends on the length, and some sums of the other lanes. */
 static void
 check_forward(const CpuSimd *simd, int n)
 {
@@ -126,14 +126,14 @@ check_forward(const CpuSimd *simd, int n)
   check_squares(&squares, simd->name, "forward", n);
 }
 
-/* Forward and backward, with products by `factor` between them if they are made in one call. */
+/* Checks forward and backward, with products by `factor` in between if one call does both. */
 static void
 check_backward(const CpuSimd *simd, int n, gboolean one_call)
 {
   Squares squares = {0, 0};
 
   prepare(n);
-  for (int i = 0; i < n && one_call; i++) /* products by a number for each lane, as it comes back multiplied */
+  for (int i = 0; i < n && one_call; i++) /* multiplied by a number per lane, and so is the result */
     for (int lane = 0; lane < CNV_CPU_BAND; lane++) {
       data.factor[FLOATS(i) + lane] = (float)(lane + 1);
       data.factor[FLOATS(i) + CNV_CPU_BAND + lane] = -0.5f;
@@ -155,7 +155,7 @@ check_backward(const CpuSimd *simd, int n, gboolean one_call)
   check_squares(&squares, simd->name, one_call ? "convolve" : "backward", n);
 }
 
-/* convolve with any factors, against forward, products in float64 and backward. */
+/* Compares convolve, with any factors, to forward, products in float64 and backward. */
 static void
 check_products(const CpuSimd *simd, int n)
 {
