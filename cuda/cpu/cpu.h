@@ -251,7 +251,7 @@ gboolean cnv_cpu_find_steps(CpuPlane *plane);
 /* Finds the steps of dense taps of `channels` floats each; steps NULL: counts them. */
 int cnv_cpu_steps_of(const CnvPlan *plan, const CnvTerm *term, int channels, CpuStep *steps);
 
-/* Finds few taps for those of both axes, as far as the arithmetic's contract allows. Sets few. */
+/* Finds few taps for those of both axes (plan/decimated.h). Sets few. */
 gboolean cnv_cpu_find_coarse(CpuPlane *plane);
 
 /* Finds taps in 16 bits. Sets fixed. */

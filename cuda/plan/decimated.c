@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Wide taps as few: a spline blends samples to one in so many, few taps filter these, and the spline blends the
- * results back. The few taps are those that come nearest to the many, by least squares over all places between two
- * blended samples. What they cannot make is the step that a truncated gaussian ends in, which they smooth over some
- * samples; so a narrow one has no such taps.
+ * The few taps are those that come nearest to the many, by least squares over all places between two decimated samples.
+ * What they cannot make is the step that a truncated gaussian ends in, which they smooth over some samples; so a narrow
+ * one has no such taps.
  */
-#include "cpu/cpu.h"
+#include "plan/decimated.h"
 
 #include <math.h>
 
@@ -13,33 +12,39 @@
 
 /* Errors that such taps may make: levels, as a mean over noise, and at most. */
 #define EXTENT_LEAST 2 /* of a plane along an axis, in lengths of its taps */
-#define COARSE_ERROR 0.007
-#define COARSE_ERROR_MOST 0.9
-#define COARSE_OF_WEIGHED 2 /* less of these, where the taps that remain are scaled up */
+#define ERROR_MEAN 0.007
+#define ERROR_MOST 0.9
+#define ERROR_OF_WEIGHED 2 /* less of these, where the taps that remain are scaled up */
 
-#define BOXES 4                                        /* that the spline is made of */
-#define REACH(step) (BOXES * ((step)-1) / 2)           /* of the spline to either side */
-#define REPLY(step) (4 * (step))                       /* and of what one tap makes of it */
-#define MIDDLE (CNV_RADIUS_MAX + 8 * CNV_CPU_COARSEST) /* of arrays of values */
+#define BOXES 4                                              /* that the spline is made of */
+#define REACH(step) (BOXES * ((step)-1) / 2)                 /* of the spline to either side */
+#define REPLY(step) (4 * (step))                             /* and of what one tap makes of it */
+#define MIDDLE (CNV_RADIUS_MAX + 8 * CNV_DECIMATED_STEP_MAX) /* of arrays of values */
 #define VALUES (2 * MIDDLE + 1)
+
+/* Taps of an axis. */
+typedef struct {
+  const float *tap;
+  int n;
+} Taps;
 
 typedef struct {
   int step, radius; /* of the few taps */
-  double spline[REACH(CNV_CPU_COARSEST) * 2 + 1];
-  double reply[CNV_CPU_COARSEST][VALUES]; /* weights of the samples around each place where one tap is 1, alone */
+  double spline[REACH(CNV_DECIMATED_STEP_MAX) * 2 + 1];
+  double reply[CNV_DECIMATED_STEP_MAX][VALUES]; /* weights of the samples around each place where one tap is 1, alone */
   double wanted[VALUES];
-  double factor[CNV_CPU_COARSE_TAPS][CNV_CPU_COARSE_TAPS]; /* Cholesky's, of the normal equations */
-  double tap[CNV_CPU_COARSE_TAPS];
+  double factor[CNV_DECIMATED_TAPS][CNV_DECIMATED_TAPS]; /* Cholesky's, of the normal equations */
+  double tap[CNV_DECIMATED_TAPS];
   double sum;           /* of the taps that are wanted, here 1 */
   double square, total; /* of errors: sum of squares, the mean over places, and sum of sizes at the worst one */
 } Search;
 
 static double
-sum_of(const CpuTaps *taps)
+sum_of(const Taps *taps)
 {
   double sum = 0;
 
-  for (int i = 0; i < taps->width; i++)
+  for (int i = 0; i < taps->n; i++)
     sum += taps->tap[i];
   return sum;
 }
@@ -94,7 +99,7 @@ static void
 solve(Search *s)
 {
   int n = 2 * s->radius + 1, near = 2 * REPLY(s->step) / s->step;
-  double with_other[CNV_CPU_COARSE_TAPS] = {0}, sum = 0;
+  double with_other[CNV_DECIMATED_TAPS] = {0}, sum = 0;
 
   for (int i = 0; i < MIN(n, near); i++)
     with_other[i] = product(s, NULL, i * s->step);
@@ -141,36 +146,36 @@ measure(Search *s, int radius)
 }
 
 static void
-fill(CpuCoarse *coarse, const Search *s)
+fill(CnvDecimatedTaps *to, const Search *s)
 {
-  *coarse = (CpuCoarse){.step = s->step, .radius = s->radius};
+  *to = (CnvDecimatedTaps){.step = s->step, .radius = s->radius};
   for (int i = 0; i <= 2 * s->radius; i++)
-    coarse->tap[CNV_CPU_ROWS - 1 + i] = (float)(s->tap[i] * s->sum);
+    to->tap[i] = s->tap[i] * s->sum;
   for (int i = 0; i < s->step; i++)
-    for (int m = 0; m < CNV_CPU_BLENDED; m++)
-      coarse->blend[i][m] = (float)spline_at(s, i - s->step * (m - 1));
+    for (int m = 0; m < CNV_DECIMATED_SHARES; m++)
+      to->share[i][m] = spline_at(s, i - s->step * (m - 1));
 }
 
 /* Finds the fewest taps of such errors at most: root of the sum of squares, and sum. */
 static gboolean
-find(CpuCoarse *coarse, Search *s, const CpuTaps *taps, double root, double total)
+find(CnvDecimatedTaps *to, Search *s, const Taps *taps, double root, double total)
 {
-  int n = taps->width;
+  int n = taps->n;
 
   s->sum = sum_of(taps);
   memset(s->wanted, 0, sizeof s->wanted);
   for (int i = 0; i < n; i++)
     s->wanted[MIDDLE - n / 2 + i] = taps->tap[i] / s->sum;
-  for (s->step = CNV_CPU_COARSEST; s->step > 1; s->step /= 2) {
+  for (s->step = CNV_DECIMATED_STEP_MAX; s->step > 1; s->step /= 2) {
     s->radius = n / 2 / s->step + 1;
-    if (2 * s->radius + 1 > CNV_CPU_COARSE_TAPS)
+    if (2 * s->radius + 1 > CNV_DECIMATED_TAPS)
       return FALSE;
     make_spline(s);
     make_replies(s);
     solve(s);
     measure(s, n / 2);
     if (sqrt(s->square) <= root && s->total <= total) {
-      fill(coarse, s);
+      fill(to, s);
       return TRUE;
     }
   }
@@ -179,20 +184,21 @@ find(CpuCoarse *coarse, Search *s, const CpuTaps *taps, double root, double tota
 
 /* The taps themselves. */
 static gboolean
-keep(CpuCoarse *coarse, const CpuTaps *taps)
+keep(CnvDecimatedTaps *to, const Taps *taps)
 {
-  *coarse = (CpuCoarse){.step = 1, .radius = taps->width / 2, .blend = {{0, 1}}};
-  if (taps->width > CNV_CPU_COARSE_TAPS)
+  *to = (CnvDecimatedTaps){.step = 1, .radius = taps->n / 2, .share = {{0, 1}}};
+  if (taps->n > CNV_DECIMATED_TAPS)
     return FALSE;
-  memcpy(coarse->tap + CNV_CPU_ROWS - 1, taps->tap, taps->width * sizeof(float));
+  for (int i = 0; i < taps->n; i++)
+    to->tap[i] = taps->tap[i];
   return TRUE;
 }
 
 /* TRUE where others can stand for taps, but for errors. */
 static gboolean
-is_fit(const CpuTaps *taps, int anchor)
+is_fit(const Taps *taps, int anchor)
 {
-  int n = taps->width;
+  int n = taps->n;
 
   for (int i = 0; i < n / 2; i++)
     if (taps->tap[i] != taps->tap[n - 1 - i] || taps->tap[i] < 0)
@@ -202,50 +208,46 @@ is_fit(const CpuTaps *taps, int anchor)
 
 /* Root of the sum of squares of taps whose sum were 1. */
 static double
-root_of(const CpuTaps *taps)
+root_of(const Taps *taps)
 {
   double sum = sum_of(taps), squares = 0;
 
-  for (int i = 0; i < taps->width; i++)
+  for (int i = 0; i < taps->n; i++)
     squares += taps->tap[i] / sum * taps->tap[i] / sum;
   return sqrt(squares);
 }
 
 gboolean
-cnv_cpu_find_coarse(CpuPlane *plane)
+cnv_decimated_find(const CnvPlan *plan, const CnvPlane *plane, CnvDecimatedTaps to[CNV_N_AXES])
 {
-  const CnvPlane *from = plane->from;
-  const CnvTerm *term = &from->term[0];
-  const int extent[CNV_N_AXES] = {from->width, from->height};
-  CpuTaps taps[CNV_N_AXES];
+  const CnvTerm *term = &plane->term[0];
+  const int extent[CNV_N_AXES] = {plane->width, plane->height};
+  Taps taps[CNV_N_AXES];
   double levels = 0, root[CNV_N_AXES], most;
   gboolean found;
   Search *search;
 
-  if (plane->plan->requested != CNV_ALGORITHM_AUTO || plane->dense || from->n_terms > 1 ||
-      (from->weight >= 0 && !plane->flat) || from->combine != CNV_COMBINE_SUM || cnv_border_renormalizes(from->border))
-    return FALSE;
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
-    taps[axis] = (CpuTaps){.tap = plane->plan->taps + term->taps[axis], .width = term->n[axis]};
+    taps[axis] = (Taps){.tap = plan->taps + term->taps[axis], .n = term->n[axis]};
     /* Of a plane of few taps' size all levels are nearly alike, and so are errors: 2 % of noise may be one off. */
     if (!is_fit(&taps[axis], term->anchor[axis]) || extent[axis] < EXTENT_LEAST * term->n[axis])
       return FALSE;
   }
-  for (int c = 0; c < from->channels; c++)
-    levels = MAX(levels, fabs(from->gain[c]) * from->full[c] * sum_of(&taps[CNV_X]) * sum_of(&taps[CNV_Y]));
-  if (from->covered)
-    levels *= COARSE_OF_WEIGHED;
+  for (int c = 0; c < plane->channels; c++)
+    levels = MAX(levels, fabs(plane->gain[c]) * plane->full[c] * sum_of(&taps[CNV_X]) * sum_of(&taps[CNV_Y]));
+  if (plane->covered)
+    levels *= ERROR_OF_WEIGHED;
   for (int axis = 0; axis < CNV_N_AXES; axis++)
-    root[axis] = COARSE_ERROR * sqrt(12) / (levels * root_of(&taps[CNV_N_AXES - 1 - axis]));
-  most = COARSE_ERROR_MOST / levels;
+    root[axis] = ERROR_MEAN * sqrt(12) / (levels * root_of(&taps[CNV_N_AXES - 1 - axis]));
+  most = ERROR_MOST / levels;
   search = g_new(Search, 1);
-  found = find(&plane->few[CNV_Y], search, &taps[CNV_Y], root[CNV_Y] * M_SQRT1_2, most);
+  found = find(&to[CNV_Y], search, &taps[CNV_Y], root[CNV_Y] * M_SQRT1_2, most);
   if (found && taps[CNV_X].tap == taps[CNV_Y].tap) /* equal axes are stored once */
-    plane->few[CNV_X] = plane->few[CNV_Y];
+    to[CNV_X] = to[CNV_Y];
   else
-    found = found && find(&plane->few[CNV_X], search, &taps[CNV_X], root[CNV_X] * M_SQRT1_2, most);
+    found = found && find(&to[CNV_X], search, &taps[CNV_X], root[CNV_X] * M_SQRT1_2, most);
   if (!found) /* all the error that may be down the columns */
-    found = keep(&plane->few[CNV_X], &taps[CNV_X]) && find(&plane->few[CNV_Y], search, &taps[CNV_Y], root[CNV_Y], most);
+    found = keep(&to[CNV_X], &taps[CNV_X]) && find(&to[CNV_Y], search, &taps[CNV_Y], root[CNV_Y], most);
   g_free(search);
   return found;
 }
