@@ -90,6 +90,7 @@ set_work(CudaSession *self, const CnvWork *work, gboolean cut, gboolean in_place
          (!schedule->has_new_masks ||
           upload(self, schedule->work.mask_cells, &self->mask_cells, "uploading the masks", error)) &&
          cnv_cuda_reserve(self, &self->sums, FALSE, schedule->sums_size, error) &&
+         cnv_cuda_reserve(self, &self->decimated, FALSE, schedule->decimated_size, error) &&
          cnv_cuda_reserve(self, &self->staged_in, FALSE, self->staged.size * (guint)plan->n_temporal_taps, error) &&
          cnv_cuda_reserve(self, &self->staged_out, FALSE, self->staged.size, error) &&
          cnv_cuda_reserve(self, &self->coverage, FALSE, schedule->work.coverage_size, error) &&
@@ -181,17 +182,10 @@ cuda_order(CnvSession *session, void *stream, gboolean first, GError **error)
 static void
 release(CudaSession *self)
 {
-  CudaBuffer *buffers[] = {&self->scratch,
-                           &self->sums,
-                           &self->plan_arrays,
-                           &self->work_arrays,
-                           &self->mask_cells,
-                           &self->coverage,
-                           &self->staged_in,
-                           &self->staged_out,
-                           &self->history.slots,
-                           &self->history.rows,
-                           &self->history.upload.staging};
+  CudaBuffer *buffers[] = {&self->scratch,       &self->sums,         &self->decimated,
+                           &self->plan_arrays,   &self->work_arrays,  &self->mask_cells,
+                           &self->coverage,      &self->staged_in,    &self->staged_out,
+                           &self->history.slots, &self->history.rows, &self->history.upload.staging};
   const CUevent events[] = {self->order, self->history.unstaged, self->history.rows_done};
   const CUstream streams[] = {self->own_stream, self->host.up, self->host.down};
 

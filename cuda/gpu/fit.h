@@ -20,6 +20,7 @@ typedef struct {
   int pairs;        /* dense: of frames, at most, that a step takes together; 0: it takes frames one after the other */
   int ring;         /* blur: by so many times 16 rows a round; 0: tiles as a whole */
   int frames;       /* 1: one alone; 2: two and more; 0: any number */
+  int channels;     /* decimate, interpolate: at most; 0: any number */
   gboolean pixels;  /* blur: it takes words of four channels, one of which is copied, and plain levels alone */
   int width;        /* samples of a tile's width; 0: fused: what taps leave of the pitch */
   int pitch;     /* bytes from row to row in shared memory, where results lie behind a tile that has a width; 0: nothing
@@ -34,6 +35,7 @@ typedef struct {
   int n_frames;                          /* over time; 1: no others */
   gboolean pixels;                       /* blur: as in CnvVariant */
   int n_x, anchor_x, anchor_y;           /* dense */
+  int channels;                          /* decimate, interpolate */
 } CnvNeeds;
 
 /* Steps of 16 rows that 16 outputs reach over. */

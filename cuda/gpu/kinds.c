@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "gpu/kinds.h"
+#include "gpu/decimated.h"
 
 #define POINTS CNV_POINT_WIDTH, CNV_POINT_HEIGHT, .block_x = CNV_POINT_WIDTH, .block_y = CNV_POINT_HEIGHT
 #define COLUMNS                                                                                                        \
@@ -25,7 +25,10 @@ cnv_kernel_kind(CnvKernelId kernel)
   static const CnvKernelKind *const with_tiles[CNV_N_KERNELS] = {[CNV_KERNEL_FUSED] = &cnv_kind_fused,
                                                                  [CNV_KERNEL_ONE_TAP] = &cnv_kind_one_tap,
                                                                  [CNV_KERNEL_BLUR] = &cnv_kind_blur,
-                                                                 [CNV_KERNEL_DENSE] = &cnv_kind_dense};
+                                                                 [CNV_KERNEL_DENSE] = &cnv_kind_dense,
+                                                                 [CNV_KERNEL_DECIMATE] = &cnv_kind_decimate,
+                                                                 [CNV_KERNEL_DECIMATE_AGAIN] = &cnv_kind_decimate_again,
+                                                                 [CNV_KERNEL_INTERPOLATE] = &cnv_kind_interpolate};
 
   return with_tiles[kernel] ? with_tiles[kernel] : &with_blocks[kernel];
 }
@@ -91,6 +94,8 @@ cnv_kernel_with_tiles(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlan
     return CNV_N_KERNELS;
   if (has_single_taps(plan, needs))
     return CNV_KERNEL_ONE_TAP;
+  if (cnv_decimated_suits(plan) && cnv_kind_interpolate.fits(plan, plane, needs, NULL))
+    return CNV_KERNEL_INTERPOLATE;
   if (cnv_kind_blur.fits(plan, plane, &blur, NULL) && !(is_small(plan, plane, &blur, needs) && prefers_dense(plan))) {
     *needs = blur;
     return CNV_KERNEL_BLUR;
@@ -119,7 +124,7 @@ cnv_variant_find(const CnvKernelKind *kind, const CnvNeeds *needs)
     if (v->bytes == needs->bytes && v->reach >= needs->reach && v->rows >= needs->rows && v->terms == needs->terms &&
         v->digits >= needs->digits && (!v->pixels || needs->pixels) &&
         (v->frames == 0 || v->frames == MIN(needs->n_frames, 2)) &&
-        (v->pairs == 0 || needs->n_frames <= 2 * v->pairs) &&
+        (v->channels == 0 || v->channels >= needs->channels) && (v->pairs == 0 || needs->n_frames <= 2 * v->pairs) &&
         cnv_kernel_shared_bytes(kind, v, needs, CNV_TILE_STEP) <= kind->shared_max)
       return v;
   return NULL;

@@ -27,6 +27,9 @@ typedef enum {
   CNV_KERNEL_ONE_TAP,
   CNV_KERNEL_BLUR,
   CNV_KERNEL_DENSE,
+  CNV_KERNEL_DECIMATE, /* for the jobs of interpolate */
+  CNV_KERNEL_DECIMATE_AGAIN,
+  CNV_KERNEL_INTERPOLATE,
   CNV_KERNEL_STAGE_OUT,
   CNV_N_KERNELS,
 } CnvKernelId;
@@ -39,7 +42,8 @@ typedef struct {
   CnvKernelId kernel;     /* with tile jobs; CNV_N_KERNELS: none */
   CnvNeeds needs, shared; /* shared: with the same plane of other plans, whose tiles come by the same tensor map */
   const CnvVariant *variant;
-  CnvTileJob tile_job; /* of all of the plane, not yet cut into tiles */
+  CnvTileJob tile_job;               /* of all of the plane, not yet cut into tiles */
+  guint decimate_words, again_words; /* interpolate: the first words of taps for decimate and decimate_again */
 } CnvPlaneKernel;
 
 typedef struct {
@@ -66,7 +70,8 @@ typedef struct {
   int (*box_rows)(const CnvVariant *variant, const CnvNeeds *needs, int rows);
 } CnvKernelKind;
 
-extern const CnvKernelKind cnv_kind_fused, cnv_kind_one_tap, cnv_kind_blur, cnv_kind_dense;
+extern const CnvKernelKind cnv_kind_fused, cnv_kind_one_tap, cnv_kind_blur, cnv_kind_dense, cnv_kind_decimate,
+    cnv_kind_decimate_again, cnv_kind_interpolate;
 
 /* Bytes of shared memory that a block may ask for, without its kernel's own (tests/unit/kernel_resources.py): on every
  * GPU that has tensor cores, 99 KiB in all, and for fused from compute capability 7.0 on, 64 KiB. */

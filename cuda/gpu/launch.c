@@ -222,6 +222,7 @@ run_tile_jobs(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const C
   args.jobs = self->work_arrays.address + schedule->tile_jobs_at + l->first * sizeof(CnvTileJob);
   args.bands = self->plan_arrays.address + schedule->words_at;
   args.coverage = self->coverage.address;
+  args.decimated = self->decimated.address;
   args.tiles =
       l->tiles < 0 ? 0 : self->work_arrays.address + schedule->tile_places_at + (guint)l->tiles * sizeof(CnvTilePlace);
   args.leads = schedule->beside;
@@ -237,6 +238,8 @@ run_tile_jobs(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const C
     args.inner_block[i] = args.job[i].inner_block;
   }
   cnv_cuda_set_maps(self, l, in, out, &args);
+  if (l->kernel == CNV_KERNEL_INTERPOLATE)
+    self->base.stats.coarse += l->blocks_x;
   return start_launch(self, l, &args, error);
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "gpu/decimated.h"
 #include "gpu/passes.h"
 #include "gpu/tile_jobs.h"
 #include "plan/arith.h"
@@ -63,8 +64,12 @@ takes(const CnvSchedule *schedule, const CnvLaunch *launch, const CnvJob *job)
 
   if (algorithm == CNV_ALGORITHM_AUTO)
     return !of->plane->plain;
-  return of->bank == launch->bank &&
-         (cnv_tile_jobs_take(schedule, job) ? of->kernel == launch->kernel : block_algorithm(of->plane) == algorithm);
+  if (of->bank != launch->bank)
+    return FALSE;
+  if (!cnv_tile_jobs_take(schedule, job))
+    return block_algorithm(of->plane) == algorithm && !cnv_kernel_kind(launch->kernel)->variants;
+  return of->kernel == launch->kernel ||
+         (of->kernel == CNV_KERNEL_INTERPOLATE && launch->kernel >= CNV_KERNEL_DECIMATE && launch->kernel < of->kernel);
 }
 
 /* The launch of a kernel for those of the jobs that it is for. */
@@ -74,12 +79,14 @@ add_launch(CnvSchedule *schedule, CnvKernelId kernel, guint bank, const CnvJob *
   const CnvKernelKind *kind = cnv_kernel_kind(kernel);
   GArray *array = kind->variants ? schedule->tile_jobs : schedule->block_jobs;
   CnvLaunch launch = {.kernel = kernel, .bank = bank, .first = array->len};
-  gsize sums = 0;
+  gsize sums = 0, decimated = 0;
 
   for (guint i = 0; i < n; i++) {
     if (!takes(schedule, &launch, &jobs[i]))
       continue;
-    if (kind->variants)
+    if (kernel >= CNV_KERNEL_DECIMATE && kernel <= CNV_KERNEL_INTERPOLATE)
+      cnv_decimated_add(schedule, kernel, cnv_schedule_plane_kernel(schedule, &jobs[i]), &jobs[i], &decimated);
+    else if (kind->variants)
       cnv_tile_jobs_add(schedule, &jobs[i]);
     else
       add_block_job(schedule, &launch, make_block_job(schedule, &jobs[i], &sums));
@@ -225,7 +232,7 @@ cnv_schedule_make_launches(CnvSchedule *schedule, int fields)
 
   for (gsize i = 0; i < G_N_ELEMENTS(arrays); i++)
     g_array_set_size(arrays[i], 0);
-  schedule->sums_size = 0;
+  schedule->sums_size = schedule->decimated_size = 0;
   for (int k = 0; k < schedule->slices.n; k++) {
     if (!schedule->slices.single_launch)
       make_slice(schedule, k);

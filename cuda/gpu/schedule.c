@@ -141,6 +141,8 @@ choose_kernel(CnvSchedule *schedule, CnvPlaneKernel *of)
   of->kernel = kernel;
   schedule->needs[kernel] = all;
   schedule->variant[kernel] = variant;
+  for (CnvKernelId before = CNV_KERNEL_DECIMATE; before < kernel && kernel == CNV_KERNEL_INTERPOLATE; before++)
+    schedule->variant[before] = cnv_variant_find(cnv_kernel_kind(before), &all);
 }
 
 static void
@@ -414,6 +416,8 @@ cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean cut, 
   schedule->slices = cnv_slices_of_work(work);
   /* Constant memory holds one bank at a time: several would be loaded again for each slice. */
   schedule->slices.single_launch |= !cut || schedule->banks->len > 1;
+  /* Decimated samples reach farther than taps. */
+  schedule->slices.single_launch |= schedule->variant[CNV_KERNEL_INTERPOLATE] != NULL;
   cnv_schedule_make_launches(schedule, fields);
   schedule->beside &=
       !in_place && schedule->launches->len > 0 && schedule->written != (1u << work->plan[0]->layout.n_planes) - 1;

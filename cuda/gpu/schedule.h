@@ -59,6 +59,7 @@ typedef struct {
   CnvSlices slices;       /* of the frame */
   guint launches_to[CNV_SLICES_MAX]; /* how many launches there are up to a slice's last */
   gsize sums_size;                   /* bytes of row sums of the largest pass */
+  gsize decimated_size;              /* and of decimated samples */
   gboolean has_new_masks;            /* others than for the last work */
   GArray *cover_jobs;                /* CnvBlockJob: the jobs with coverage, for cover; and its blocks */
   guint cover_blocks;

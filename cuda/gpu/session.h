@@ -106,7 +106,8 @@ typedef struct {
   CnvSchedule schedule;
   int loaded_bank; /* of taps, in constant memory; -1 none */
   CnvLayout layout, staged;
-  CudaBuffer scratch; /* for the result of filtering in place, before it is put there */
+  CudaBuffer scratch;   /* for the result of filtering in place, before it is put there */
+  CudaBuffer decimated; /* decimated samples */
   CudaBuffer sums, plan_arrays, work_arrays, mask_cells, coverage, staged_in, staged_out;
   struct {
     CnvLayout layout;       /* of all frames; size 0: the next one settles it */

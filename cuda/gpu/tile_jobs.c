@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "gpu/decimated.h"
 #include "gpu/tile_jobs.h"
 #include "plan/arith.h"
 
@@ -419,14 +420,20 @@ cnv_tile_jobs_have_kinds(const CnvSchedule *schedule, CnvKernelId kernel)
 void
 cnv_tile_jobs_cut(CnvSchedule *schedule, CnvLaunch *launch)
 {
-  gboolean whole = FALSE;
+  gboolean whole = FALSE, decimated = launch->kernel >= CNV_KERNEL_DECIMATE && launch->kernel <= CNV_KERNEL_INTERPOLATE;
 
-  (schedule->variant[launch->kernel]->ring ? cut_strips : cut_tiles)(schedule, launch);
   launch->tiles = -1;
+  if (decimated) {
+    cnv_decimated_cut(schedule, launch);
+    number_blocks(schedule, launch);
+  } else {
+    (schedule->variant[launch->kernel]->ring ? cut_strips : cut_tiles)(schedule, launch);
+  }
   for (guint i = 0; i < launch->n; i++)
     whole |= g_array_index(schedule->tile_jobs, CnvTileJob, launch->first + i).job.whole;
-  if (whole) {
-    choose_rows(schedule, launch);
+  if (whole && (!decimated || launch->kernel == CNV_KERNEL_INTERPOLATE)) {
+    if (!decimated)
+      choose_rows(schedule, launch);
     list_launch(schedule, launch);
   } else if (launch->n > CNV_TILE_JOBS_INLINE)
     add_block_numbers(schedule, launch);

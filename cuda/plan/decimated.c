@@ -217,15 +217,14 @@ root_of(const Taps *taps)
   return sqrt(squares);
 }
 
-gboolean
-cnv_decimated_find(const CnvPlan *plan, const CnvPlane *plane, CnvDecimatedTaps to[CNV_N_AXES])
+/* Finds the taps of both axes, if others can stand for them, and the errors that these may make along each: root of the
+ * mean sum of squares, and sum of sizes. */
+static gboolean
+find_limits(const CnvPlan *plan, const CnvPlane *plane, Taps taps[CNV_N_AXES], double root[CNV_N_AXES], double *most)
 {
   const CnvTerm *term = &plane->term[0];
   const int extent[CNV_N_AXES] = {plane->width, plane->height};
-  Taps taps[CNV_N_AXES];
-  double levels = 0, root[CNV_N_AXES], most;
-  gboolean found;
-  Search *search;
+  double levels = 0;
 
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
     taps[axis] = (Taps){.tap = plan->taps + term->taps[axis], .n = term->n[axis]};
@@ -239,7 +238,20 @@ cnv_decimated_find(const CnvPlan *plan, const CnvPlane *plane, CnvDecimatedTaps 
     levels *= ERROR_OF_WEIGHED;
   for (int axis = 0; axis < CNV_N_AXES; axis++)
     root[axis] = ERROR_MEAN * sqrt(12) / (levels * root_of(&taps[CNV_N_AXES - 1 - axis]));
-  most = ERROR_MOST / levels;
+  *most = ERROR_MOST / levels;
+  return TRUE;
+}
+
+gboolean
+cnv_decimated_find(const CnvPlan *plan, const CnvPlane *plane, CnvDecimatedTaps to[CNV_N_AXES])
+{
+  Taps taps[CNV_N_AXES];
+  double root[CNV_N_AXES], most;
+  gboolean found;
+  Search *search;
+
+  if (!find_limits(plan, plane, taps, root, &most))
+    return FALSE;
   search = g_new(Search, 1);
   found = find(&to[CNV_Y], search, &taps[CNV_Y], root[CNV_Y] * M_SQRT1_2, most);
   if (found && taps[CNV_X].tap == taps[CNV_Y].tap) /* equal axes are stored once */
@@ -250,4 +262,154 @@ cnv_decimated_find(const CnvPlan *plan, const CnvPlane *plane, CnvDecimatedTaps 
     found = keep(&to[CNV_X], &taps[CNV_X]) && find(&to[CNV_Y], search, &taps[CNV_Y], root[CNV_Y], most);
   g_free(search);
   return found;
+}
+
+/* ---- taps by place ---- */
+
+#define SPLINE(step) (3 * (step)-2) /* its taps */
+#define NEAR 3                      /* splines that overlap one of them to one side, and itself */
+
+/* Errors that these may make, of those that the contract allows: an engine makes some of its own. */
+#define PLACES_PART 0.94
+
+/* Steps that a radius has, at least: fewer smooth the taps too much. */
+#define PLACES_RADIUS 5
+
+typedef struct {
+  int step, radius, n; /* n: of decimated samples */
+  double spline[SPLINE(CNV_DECIMATED_PLACES_MAX)];
+  double factor[CNV_DECIMATED_PLACE_TAPS][CNV_DECIMATED_PLACE_TAPS]; /* Cholesky's, of the normal equations */
+} Places;
+
+int
+cnv_decimated_spline(int step, int i)
+{
+  static const int sign[] = {1, -3, 3};
+  int sum = 0;
+
+  for (int k = 0; k < NEAR && i >= k * step && i < SPLINE(step); k++)
+    sum += sign[k] * (i - k * step + 1) * (i - k * step + 2) / 2;
+  return sum;
+}
+
+static void
+places_init(Places *s, int step, int radius)
+{
+  double product[NEAR];
+
+  s->step = step;
+  s->radius = radius;
+  s->n = 2 * radius + 1;
+  for (int i = 0; i < SPLINE(step); i++)
+    s->spline[i] = cnv_decimated_spline(step, i) / ((double)step * step * step);
+  for (int i = 0; i < NEAR; i++)
+    product[i] = cnv_dot(s->spline, s->spline + i * step, SPLINE(step) - i * step);
+  for (int i = 0; i < s->n; i++)
+    for (int j = 0; j <= i; j++) {
+      double left = (i - j < NEAR ? product[i - j] : 0) - cnv_dot(s->factor[i], s->factor[j], j);
+
+      s->factor[i][j] = i == j ? sqrt(left) : left / s->factor[j][j];
+    }
+}
+
+/* Finds the taps of one place. wanted: taps around it, wanted[0] on the output itself. */
+static void
+places_solve(const Places *s, const double *wanted, int place, double *tap)
+{
+  double sum = 0;
+
+  for (int i = 0; i < s->n; i++) {
+    int first = s->step * (i - s->radius) - (s->step - 1) - place;
+
+    tap[i] = (cnv_dot(s->spline, wanted + first, SPLINE(s->step)) - cnv_dot(s->factor[i], tap, i)) / s->factor[i][i];
+  }
+  for (int i = s->n - 1; i >= 0; i--) {
+    for (int k = i + 1; k < s->n; k++)
+      tap[i] -= s->factor[k][i] * tap[k];
+    tap[i] /= s->factor[i][i];
+    sum += tap[i];
+  }
+  for (int i = 0; i < s->n; i++)
+    tap[i] /= sum;
+}
+
+/* Adds up the errors of a place's taps from sample -reach to reach: squares, and sizes. */
+static void
+places_measure(const Places *s, const double *wanted, int place, const double *tap, int reach, double error[2])
+{
+  error[0] = error[1] = 0;
+  for (int k = -reach; k <= reach; k++) {
+    int at = k + place + s->step - 1, last = (at + s->step * reach) / s->step - reach + s->radius; /* rounded down */
+    double left = wanted[k];
+
+    for (int i = MAX(last - NEAR + 1, 0); i <= MIN(last, s->n - 1); i++) {
+      int from = at - s->step * (i - s->radius);
+
+      if (from < SPLINE(s->step))
+        left -= tap[i] * s->spline[from];
+    }
+    error[0] += left * left;
+    error[1] += fabs(left);
+  }
+}
+
+void
+cnv_decimated_fit(const float *tap, int n, int step, int most, CnvDecimatedPlaces *to)
+{
+  const Taps taps = {tap, n};
+  int radius = n / 2, reach = radius + 4 * step + step * CNV_DECIMATED_PLACE_TAPS;
+  g_autofree Places *s = g_new0(Places, 1);
+  g_autofree double *values = g_new0(double, 2 * (gsize)reach + 1);
+  double *wanted = values + reach, sum = sum_of(&taps);
+
+  for (int i = 0; i < n; i++)
+    wanted[i - radius] = tap[i] / sum;
+  places_init(s, step, MIN((radius + 2 * step - 2) / step, most / 2));
+  to->step = step;
+  to->radius = s->radius;
+  to->square = to->total = 0;
+  reach = MAX(radius, step * (s->radius + 3));
+  /* Places are mirrored about the middle of two decimated samples. */
+  for (int place = 0; place < step / 2; place++) {
+    double error[2];
+
+    places_solve(s, wanted, place, to->tap[place]);
+    places_measure(s, wanted, place, to->tap[place], reach, error);
+    to->square += error[0] / (step / 2);
+    to->total = MAX(to->total, error[1]);
+    for (int i = 0; i < s->n; i++)
+      to->tap[step - 1 - place][i] = to->tap[place][s->n - 1 - i];
+  }
+}
+
+/* Finds taps of the largest step of such errors at most. */
+static gboolean
+find_places(CnvDecimatedPlaces *to, const Taps *taps, int samples, double root, double total)
+{
+  int radius = taps->n / 2, step = CNV_DECIMATED_PLACES_MAX;
+
+  while (step > 1 && step * PLACES_RADIUS > radius)
+    step /= 2;
+  for (; step > 1 && step * (samples / 2) >= radius; step /= 2) {
+    cnv_decimated_fit(taps->tap, taps->n, step, samples, to);
+    if (sqrt(to->square) <= root && to->total <= total)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+gboolean
+cnv_decimated_find_places(const CnvPlan *plan, const CnvPlane *plane, int most, CnvDecimatedPlaces to[CNV_N_AXES])
+{
+  Taps taps[CNV_N_AXES];
+  double root[CNV_N_AXES], total;
+
+  if (!find_limits(plan, plane, taps, root, &total) ||
+      !find_places(&to[CNV_Y], &taps[CNV_Y], most, root[CNV_Y] * M_SQRT1_2 * PLACES_PART, total))
+    return FALSE;
+  if (taps[CNV_X].tap == taps[CNV_Y].tap) { /* equal axes are stored once */
+    to[CNV_X] = to[CNV_Y];
+    return TRUE;
+  }
+  return find_places(&to[CNV_X], &taps[CNV_X], most, root[CNV_X] * M_SQRT1_2 * PLACES_PART, total);
 }

@@ -11,7 +11,7 @@
  *                the sum of all taps and P that of the taps that found a sample; by 0, which gives mid-grey, where P
  *                is 0 to within 1e-6 of the sum of all magnitudes. For separable taps axis by axis
  *
- * A mode is a branch of cnv_border_index and its answers to the three questions below; no kernel or loop knows modes by
+ * A mode is a branch of cnv_border_index and its answers to the questions below; no kernel or loop knows modes by
  * name. This header is plain C without GLib, shared by the CPU engine and the CUDA kernels.
  */
 #pragma once
@@ -67,6 +67,13 @@ CNV_HOST_DEVICE static inline int
 cnv_border_renormalizes(CnvBorder border)
 {
   return border == CNV_BORDER_RENORMALIZE;
+}
+
+/* TRUE where all samples beyond an edge are alike. */
+CNV_HOST_DEVICE static inline int
+cnv_border_repeats(CnvBorder border)
+{
+  return border == CNV_BORDER_CONSTANT || border == CNV_BORDER_REPLICATE || border == CNV_BORDER_RENORMALIZE;
 }
 
 /* FALSE where index -d (d at least 1) never stands for one above d, and likewise at the other edge: a part of the frame

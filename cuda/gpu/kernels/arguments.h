@@ -231,8 +231,9 @@ typedef struct {
 #define CNV_BULK_COPIES 0
 #endif
 
-/* Samples of a tile's row with its apron, at most. */
+/* Samples of a tile's row with its apron, at most; of decimate's. */
 #define CNV_TILE_SAMPLES 336
+#define CNV_DECIMATE_SAMPLES 640
 
 /* Rows that the copy engine brings at once, at most. */
 #define CNV_TILE_MAP_ROWS 256
@@ -332,6 +333,82 @@ cnv_ring_bytes(int bytes, int pitch, int k_x, int steps, int blocks, int parts)
 #define CNV_FUSED_MAX_TAPS 97 /* along an axis */
 #define CNV_FUSED_GROUPS(taps) (((taps) + 6) / 8)
 
+/* Wide gaussians: `decimate` makes one sample of several pixels and rows, `decimate_again` one of several of these
+ * where taps are very wide, and `interpolate` filters these and makes the outputs.
+ *
+ * Decimated sample j of an axis, at step D, is the sum of pixels D * j - (D - 1) and on times the taps of a spline of
+ * three boxes of D pixels, 3 * D - 2 numbers, counted from the job's anchor. All numbers are f16, about 0; of samples
+ * of more than 8 bits there are two for each, the second of which is what the first leaves. */
+typedef struct {
+  int first[CNV_N_AXES], last[CNV_N_AXES]; /* numbers of its samples: all beyond equal these, or nobody needs them */
+  int shift[CNV_N_AXES];                   /* log2 of the step */
+  int pitch, plane; /* f16 numbers from row to row, and from a channel, or the second number, to the next */
+  uint32_t at;      /* index of the first row's first number, CNV_DECIMATED_MARGIN before the first sample */
+} CnvLattice;
+
+typedef struct {
+  CnvLattice from, to; /* what is read, and made */
+  int parts;           /* numbers of a sample */
+  int anchor;          /* pixel of sample 0 along x, a multiple of 16; along y it is the job's first row */
+  int lead[CNV_N_AXES], n[CNV_N_AXES]; /* interpolate: an output's first sample, from its own, and how many it takes */
+  int groups;                          /* decimate: a tile makes so many times 16 samples side by side: 1, 2 or 4 */
+  int pitch;                           /* decimate: bytes from row to row of a tile */
+  int bands_begin;                     /* decimate: byte of shared memory where bands begin */
+} CnvDecimation;
+
+#define CNV_DECIMATED_MARGIN 40 /* numbers beside the samples of a row, equal to the first */
+#define CNV_DECIMATED_BEYOND 72 /* and at least so many equal to the last */
+#define CNV_DECIMATE_APRON 16   /* pixels of a tile before those of its first sample's own */
+#define CNV_DECIMATE_ROWS 16    /* samples of a column that a tile makes, at most */
+#define CNV_INTERPOLATE_ROWS 64 /* outputs of a column that a tile makes */
+
+/* Samples that 16 outputs reach over, at most, and that one takes. */
+#define CNV_INTERPOLATE_WINDOW(bytes) (32 * (bytes))
+#define CNV_INTERPOLATE_TAPS(bytes) (CNV_INTERPOLATE_WINDOW(bytes) - 7)
+/* Variants: name, bits, channels at most, whether there are more than two, and blocks that should fit a multiprocessor;
+ * of interpolate samples of a tile's width instead. */
+#define CNV_DECIMATE_VARIANTS(V)                                                                                       \
+  V(decimate, 8, 2, false, 5)                                                                                          \
+  V(decimate_pixels, 8, 4, true, 4)                                                                                    \
+  V(decimate, 16, 2, false, 4)
+#define CNV_INTERPOLATE_VARIANTS(V)                                                                                    \
+  V(interpolate, 8, 2, 128, 5)                                                                                         \
+  V(interpolate_triples, 8, 3, 384, 4)                                                                                 \
+  V(interpolate_pixels, 8, 4, 256, 4)                                                                                  \
+  V(interpolate, 16, 2, 128, 3)
+/* Pixels of a tile's width, by channels. */
+#define CNV_INTERPOLATE_PIXELS(channels) ((channels) % 2 ? 128 : 64)
+/* Pixels of a step of products. */
+#define CNV_DECIMATE_UNIT(bytes) (32 / (bytes))
+/* Steps along x of 16 samples, and steps of 16 rows that 8 samples of a column reach over. */
+#define CNV_DECIMATE_STEPS_X(bytes, step) ((17 * (step) + 15 + CNV_DECIMATE_UNIT(bytes) - 1) / CNV_DECIMATE_UNIT(bytes))
+#define CNV_DECIMATE_STEPS_Y(step) ((10 * (step)-3) / 16 + 1)
+/* Fragments of taps along x: by where 16 outputs lie between samples; and along y. */
+#define CNV_INTERPOLATE_PLACES_X(shift) ((shift) > 3 ? 1 << ((shift)-3) : 1)
+#define CNV_INTERPOLATE_PLACES_Y(shift) ((shift) > 3 ? 4 : 1 << ((shift)-1))
+
+/* Numbers that a row of interpolate's window has in shared memory: an odd multiple of 8, by which eight rows lie in
+ * different banks. */
+CNV_HOST_DEVICE static inline int
+cnv_interpolate_pitch(int channels, int bytes, int shift)
+{
+  return ((((CNV_INTERPOLATE_PIXELS(channels) - 16) >> shift) + 7 + CNV_INTERPOLATE_WINDOW(bytes) + 7) / 8 | 1) * 8;
+}
+
+/* Rows of interpolate's window. */
+CNV_HOST_DEVICE static inline int
+cnv_interpolate_rows(const CnvDecimation *d)
+{
+  return ((CNV_INTERPOLATE_ROWS - 1) >> d->from.shift[CNV_Y]) + d->n[CNV_Y];
+}
+
+/* Rows of pixels of decimate's tile. */
+CNV_HOST_DEVICE static inline int
+cnv_decimate_rows(int shift)
+{
+  return shift < 2 ? CNV_DECIMATE_ROWS << shift : 64;
+}
+
 /* A job whose tiles a kernel makes in one launch. */
 typedef struct {
   /* The numbers that kernels take for each sample: the head, CNV_TILE_JOB_HEAD words.
@@ -371,6 +448,7 @@ typedef struct {
   int channels, border;
   uint32_t filtered, copied; /* of CnvPlane */
   CnvTerm term;              /* with its taps in constant memory; dense: size and anchor alone */
+  CnvDecimation decimation;
   float border_value[CNV_MAX_CHANNELS];
 } CnvTileJob;
 
@@ -434,9 +512,10 @@ typedef struct {
   /* Device addresses. jobs: CnvTileJob if there are more than CNV_TILE_JOBS_INLINE, and after the last a number of 32
    * bits for each block, that of its job. bands: words of bands. */
   uint64_t jobs, bands;
-  uint64_t coverage; /* device address: of all jobs (plan/job.h) */
-  uint64_t tiles;    /* device address: CnvTilePlace of each block; 0: the blocks make all tiles of all jobs in order */
-  int leads;         /* the launch after this one does not wait for it (CnvCopyArgs.beside) */
+  uint64_t coverage;  /* device address: of all jobs (plan/job.h) */
+  uint64_t decimated; /* device address: f16 numbers of decimated samples */
+  uint64_t tiles; /* device address: CnvTilePlace of each block; 0: the blocks make all tiles of all jobs in order */
+  int leads;      /* the launch after this one does not wait for it (CnvCopyArgs.beside) */
   int n_jobs;
   int first_block[CNV_TILE_JOBS_INLINE]; /* of each job in `job`, as is inner_block; INT_MAX after the last */
   int inner_block[CNV_TILE_JOBS_INLINE];

@@ -14,7 +14,9 @@
 #include "gpu/kernels/tiled.cuh"
 #if __CUDA_ARCH__ >= 800
 #include "gpu/kernels/blur_pixels.cuh"
+#include "gpu/kernels/decimate.cuh"
 #include "gpu/kernels/dense.cuh"
+#include "gpu/kernels/interpolate.cuh"
 #include "gpu/kernels/ring.cuh"
 #endif
 
@@ -137,6 +139,9 @@ BLOCKS(stage_out, stage_out(b, l))
   TILES(dense_u##bits##_##K##_##TERMS##_##D##_##ROWS, blocks, dense<uint##bits##_t, K, TERMS, D, ROWS, COLUMNS>)
 #define DENSE_OVER_TIME(ROWS, PAIRS, blocks)                                                                           \
   TILES(dense_over_time_u8_##ROWS##_##PAIRS, blocks, dense_over_time<ROWS, PAIRS>)
+#define DECIMATE(name, bits, channels, wide, blocks) TILES(name##_u##bits, blocks, decimate<uint##bits##_t, wide>)
+#define INTERPOLATE(name, bits, channels, width, blocks)                                                               \
+  TILES(name##_u##bits, blocks, interpolate<uint##bits##_t, (channels) < 3 ? 0 : (channels)>)
 TILES(fused_u8, 6, fused<uint8_t>)
 TILES(fused_u16, 5, fused<uint16_t>)
 WARPS(one_tap_u8, CNV_ONE_TAP_WARPS, 32 / CNV_ONE_TAP_WARPS, one_tap<uint8_t>)
@@ -147,4 +152,7 @@ CNV_BLUR_VARIANTS(BLUR)
 CNV_RING_VARIANTS(RING)
 CNV_DENSE_VARIANTS(DENSE)
 CNV_DENSE_OVER_TIME_VARIANTS(DENSE_OVER_TIME)
+CNV_DECIMATE_VARIANTS(DECIMATE)
+TILES(decimate_again, 6, decimate_again)
+CNV_INTERPOLATE_VARIANTS(INTERPOLATE)
 #endif

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * decimate: one sample of step x step pixels (CnvDecimation), by two products of banded matrices as blur has them. Rows
+ * of samples of 8 bits are multiplied as they are, mma.m16n8k32 in u8, since a spline's taps are integers; others as
+ * f16, exactly too. Row sums become f16 about 0, of 16 rows by 16 samples a warp, and with a column's taps samples.
+ *
+ * Channels are separated as they are loaded. If a tile has fewer than four times 16 samples side by side, warps share
+ * its rows, and their sums are added up on the way out.
+ */
+#pragma once
+
+#include "gpu/kernels/blur.cuh"
+
+/* Sums over a row's pixels, of 16 samples by 8 rows: for samples of 8 bits integers above the bits of 2^23. */
+template <typename T> struct RowSums;
+template <> struct RowSums<uint8_t> {
+  int sum[4];
+
+  __device__ void begin(float)
+  {
+    sum[0] = sum[1] = sum[2] = sum[3] = __float_as_int(INTEGERS);
+  }
+
+  __device__ void add(const uint4 &a, const uint2 &b)
+  {
+    asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
+        "%3};"
+        : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
+        : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b.x), "r"(b.y));
+  }
+
+  __device__ float value(int i, float unit, float mid) const
+  {
+    return fmaf(__int_as_float(sum[i]), unit, -INTEGERS * unit - mid);
+  }
+};
+template <> struct RowSums<uint16_t> {
+  float sum[4];
+
+  __device__ void begin(float first)
+  {
+    sum[0] = sum[1] = sum[2] = sum[3] = first;
+  }
+
+  __device__ void add(const uint4 &a, const uint2 &b)
+  {
+    multiply(sum, a, b.x, b.y);
+  }
+
+  __device__ float value(int i, float unit, float) const
+  {
+    return sum[i] * unit;
+  }
+};
+
+/* Loads a lane's pixels of a step, eight of 8 bits or four of 16, channel by channel. */
+template <int C>
+__device__ static void
+load_pixels(uint2 (&to)[C], const uint8_t *at, const SampleBits &, uint8_t)
+{
+  if constexpr (C == 1) {
+    to[0] = *(const uint2 *)at;
+  } else if constexpr (C == 2) {
+    const uint4 w = *(const uint4 *)at;
+
+    to[0] = make_uint2(__byte_perm(w.x, w.y, 0x6420), __byte_perm(w.z, w.w, 0x6420));
+    to[1] = make_uint2(__byte_perm(w.x, w.y, 0x7531), __byte_perm(w.z, w.w, 0x7531));
+  } else if constexpr (C == 3) {
+    const uint2 a = *(const uint2 *)at, b = *(const uint2 *)(at + 8), c = *(const uint2 *)(at + 16);
+
+    to[0] = make_uint2(__byte_perm(__byte_perm(a.x, a.y, 0x0630), b.x, 0x5210),
+                       __byte_perm(__byte_perm(b.y, c.x, 0x0630), c.y, 0x5210));
+    to[1] = make_uint2(__byte_perm(__byte_perm(a.x, a.y, 0x0741), b.x, 0x6210),
+                       __byte_perm(__byte_perm(b.y, c.x, 0x0741), c.y, 0x6210));
+    to[2] = make_uint2(__byte_perm(__byte_perm(a.x, a.y, 0x0052), b.x, 0x7410),
+                       __byte_perm(__byte_perm(b.y, c.x, 0x0052), c.y, 0x7410));
+  } else {
+    uint32_t word[C][2];
+
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+      const uint4 w = *(const uint4 *)(at + 16 * i);
+      const uint32_t low = __byte_perm(w.x, w.y, 0x5140), next = __byte_perm(w.z, w.w, 0x5140);
+      const uint32_t third = __byte_perm(w.x, w.y, 0x7362), last = __byte_perm(w.z, w.w, 0x7362);
+
+      word[0][i] = __byte_perm(low, next, 0x5410);
+      word[1][i] = __byte_perm(low, next, 0x7632);
+      word[2][i] = __byte_perm(third, last, 0x5410);
+      word[3][i] = __byte_perm(third, last, 0x7632);
+    }
+#pragma unroll
+    for (int c = 0; c < C; c++)
+      to[c] = make_uint2(word[c][0], word[c][1]);
+  }
+}
+
+template <int C>
+__device__ static void
+load_pixels(uint2 (&to)[C], const uint8_t *at, const SampleBits &bits, uint16_t)
+{
+  if constexpr (C == 1) {
+    to[0] = samples_of_word(*(const uint2 *)at, bits);
+  } else {
+    const uint4 w = *(const uint4 *)at;
+
+    to[0] = samples_of_word(make_uint2(__byte_perm(w.x, w.y, 0x5410), __byte_perm(w.z, w.w, 0x5410)), bits);
+    to[1] = samples_of_word(make_uint2(__byte_perm(w.x, w.y, 0x7632), __byte_perm(w.z, w.w, 0x7632)), bits);
+  }
+}
+
+/* Groups of eight samples of a column that a warp makes. */
+#define CNV_DECIMATE_COLUMNS (CNV_DECIMATE_ROWS / 8)
+
+/* A warp's way through a tile: adds the sums of 16 samples of the channels to `sum`, of one frame by its weight. */
+template <typename T, int C>
+__device__ static void
+decimate_rows(const CnvTileJob &s, float (&sum)[C][CNV_DECIMATE_COLUMNS][4], float weight)
+{
+  constexpr int bytes = sizeof(T), parts = bytes, unit = CNV_DECIMATE_UNIT(bytes);
+  const CnvDecimation &d = s.decimation;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, shares = CNV_TILE_WARPS / d.groups;
+  const int shift_x = d.to.shift[CNV_X], shift_y = d.to.shift[CNV_Y], pitch = d.pitch;
+  const int steps_x = CNV_DECIMATE_STEPS_X(bytes, 1 << shift_x), steps_y = CNV_DECIMATE_STEPS_Y(1 << shift_y);
+  const uint4 *band_x = (const uint4 *)(cnv_tiles + d.bands_begin) + lane;
+  const uint2 *band_y = (const uint2 *)(cnv_tiles + d.bands_begin + steps_x * 512) + lane;
+  const uint8_t *from =
+      cnv_tiles + lane / 4 * pitch + ((warp % d.groups) << (shift_x + 4)) * C * bytes + lane % 4 * 8 * C;
+  const SampleBits bits = {s.shift, (uint32_t)s.full_bits * 0x10001u};
+  const float unit_x = __int_as_float((127 - 3 * shift_x) << 23),
+              first = -(1024.0f + s.mid) * (float)(1 << 3 * shift_x);
+  const int n_steps = (s.box_rows + 15) / 16;
+
+#pragma unroll 1
+  for (int step = warp / d.groups; step < n_steps; step += shares) {
+    RowSums<T> row[2][C];
+    const uint8_t *at = from + step * 16 * pitch;
+
+#pragma unroll
+    for (int i = 0; i < 2 * C; i++)
+      row[i / C][i % C].begin(first);
+#pragma unroll 2
+    for (int k = 0; k < steps_x; k++) {
+      const uint4 band = band_x[32 * k];
+
+#pragma unroll
+      for (int half = 0; half < 2; half++) {
+        uint2 pixels[C];
+
+        load_pixels<C>(pixels, at + half * 8 * pitch + k * unit * C * bytes, bits, T());
+#pragma unroll
+        for (int c = 0; c < C; c++)
+          row[half][c].add(band, pixels[c]);
+      }
+    }
+    uint4 sums[C][parts];
+#pragma unroll
+    for (int c = 0; c < C; c++) {
+      float value[2][4];
+
+#pragma unroll
+      for (int i = 0; i < 8; i++)
+        value[i / 4][i % 4] = row[i / 4][c].value(i % 4, unit_x, s.mid) * weight;
+      const float low[4] = {value[0][0], value[0][1], value[0][2], value[0][3]};
+      const float high[4] = {value[1][0], value[1][1], value[1][2], value[1][3]};
+      uint4 packed[parts];
+
+      pack_parts(packed, low, high);
+#pragma unroll
+      for (int part = 0; part < parts; part++) /* as operand A has them */
+        sums[c][part] = make_uint4(packed[part].x, packed[part].z, packed[part].y, packed[part].w);
+    }
+#pragma unroll
+    for (int n = 0; n < CNV_DECIMATE_COLUMNS; n++) {
+      const int place = step - (n << shift_y) / 2;
+
+      if (place < 0 || place >= steps_y)
+        continue;
+      const uint2 taps = band_y[32 * place];
+#pragma unroll
+      for (int c = 0; c < C; c++)
+#pragma unroll
+        for (int part = 0; part < parts; part++)
+          multiply(sum[c][n], sums[c][part], taps.x, taps.y);
+    }
+  }
+}
+
+/* Adds up what the warps have of a tile's samples and stores them, with the margins of rows. */
+template <typename T, int C>
+__device__ static void
+store_decimated(const CnvTileArgs &l, const CnvTileJob &s, const float (&sum)[C][CNV_DECIMATE_COLUMNS][4], int column,
+                int row)
+{
+  constexpr int parts = sizeof(T);
+  const CnvDecimation &d = s.decimation;
+  const CnvLattice &to = d.to;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, shares = CNV_TILE_WARPS / d.groups, width = 16 * d.groups;
+  const int pitch = width + 4, rows = cnv_decimate_rows(to.shift[CNV_Y]) >> to.shift[CNV_Y];
+  const int x = column * width, y = row * rows; /* from the first sample on */
+  const int last = min(width - 1, to.last[CNV_X] - to.first[CNV_X] - x);
+  const int left = column == 0 ? CNV_DECIMATED_MARGIN / 8 : 0;
+  const int chunks =
+      left + (last < width - 1 || column == s.columns - 1 ? (to.pitch - CNV_DECIMATED_MARGIN - x) / 8 : width / 8);
+  const int n_rows = min(rows, to.last[CNV_Y] - to.first[CNV_Y] + 1 - y);
+  float *sums = (float *)cnv_tiles;
+
+#pragma unroll
+  for (int c = 0; c < C; c++)
+#pragma unroll
+    for (int n = 0; n < CNV_DECIMATE_COLUMNS; n++) {
+      float *at = sums + ((warp / d.groups * C + c) * CNV_DECIMATE_ROWS + 8 * n + lane % 4 * 2) * pitch +
+                  16 * (warp % d.groups) + lane / 4;
+
+      at[0] = sum[c][n][0];
+      at[pitch] = sum[c][n][1];
+      at[8] = sum[c][n][2];
+      at[pitch + 8] = sum[c][n][3];
+    }
+  __syncthreads();
+#pragma unroll 1
+  for (int i = threadIdx.x; i < C * n_rows * chunks; i += blockDim.x) {
+    const int line = i / chunks, chunk = i - line * chunks - left, c = line / n_rows, at_y = line - c * n_rows;
+    float value[8];
+
+    if (!(s.filtered >> c & 1))
+      continue;
+#pragma unroll
+    for (int k = 0; k < 8; k++)
+      value[k] = 0;
+#pragma unroll 1
+    for (int share = 0; share < shares; share++) {
+      const float *at = sums + ((share * C + c) * CNV_DECIMATE_ROWS + at_y) * pitch;
+
+#pragma unroll
+      for (int k = 0; k < 8; k++)
+        value[k] += at[min(max(8 * chunk + k, 0), last)];
+    }
+    uint16_t *out = (uint16_t *)l.decimated + to.at + (int64_t)(c * parts) * to.plane + (int64_t)(y + at_y) * to.pitch +
+                    CNV_DECIMATED_MARGIN + x + 8 * chunk;
+    uint32_t pair[4];
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+      pair[k] = halves_of(value[2 * k], value[2 * k + 1]);
+    *(uint4 *)out = make_uint4(pair[0], pair[1], pair[2], pair[3]);
+    if (parts > 1) {
+      uint32_t rest[4];
+
+#pragma unroll
+      for (int k = 0; k < 4; k++)
+        rest[k] = rest_of(pair[k], value[2 * k], value[2 * k + 1]);
+      *(uint4 *)(out + to.plane) = make_uint4(rest[0], rest[1], rest[2], rest[3]);
+    }
+  }
+}
+
+/* Fills in what is missing of a tile of one frame: seldom, so that the code is kept apart. */
+template <typename T>
+__device__ __noinline__ static void
+complete_tile(const CnvTileArgs &l, const TileParams &params, const TileBox &box, int64_t delta)
+{
+  TilePart part = part_in_window(params, box);
+
+  if (!(l.maps >> params.s.pointers & 1))
+    part = {};
+#if !CNV_BULK_COPIES
+  part.x1 = whole_chunks<T>(box, part);
+#endif
+  fill_tile<T, CNV_DECIMATE_SAMPLES>(params, box, part, (T *)cnv_tiles, delta);
+}
+
+/* Starts the copies of one frame's tile, by all threads. */
+template <typename T>
+__device__ static void
+start_tile(const CnvTileArgs &l, const TileParams &params, const TileBox &box, int frame, uint64_t *barrier)
+{
+  const int64_t delta = l.sources.n ? l.sources.delta[frame] : 0;
+
+  if (!(l.maps >> params.s.pointers & 1))
+    return;
+#if CNV_BULK_COPIES
+  const uint32_t at = shared_address(barrier);
+
+  if (threadIdx.x == 0) {
+    expect_bytes(at, box.pitch * params.s.box_rows);
+    start_bulk_copy(shared_address(cnv_tiles), &l.map[params.s.pointers],
+                    {box.x * (int)sizeof(T) / 4, params.s.job.field, box.y,
+                     (int)((delta - (l.sources.n ? l.sources.first : 0)) / CNV_SOURCE_STEP)},
+                    at);
+  }
+#else
+  TilePart part = part_in_window(params, box);
+
+  part.x1 = whole_chunks<T>(box, part);
+  copy_chunks<T>(params, box, part, cnv_tiles, delta);
+#endif
+}
+
+/* Waits for that tile, and completes it. All threads see it afterwards. */
+template <typename T>
+__device__ static void
+finish_tile(const CnvTileArgs &l, const TileParams &params, const TileBox &box, int frame, uint64_t *barrier)
+{
+  const bool has_map = l.maps >> params.s.pointers & 1;
+
+  wait_for_copies(); /* of bands, too */
+  __syncthreads();
+#if CNV_BULK_COPIES
+  if (has_map)
+    wait_for_bulk_copies(barrier, frame % 2);
+#endif
+  if (!has_map || !is_in_window(params, box))
+    complete_tile<T>(l, params, box, l.sources.n ? l.sources.delta[frame] : 0);
+}
+
+template <typename T, int C>
+__device__ static void
+decimate_tile(const CnvTileArgs &l, const TileParams &params, const TileBox &box, int column, int row,
+              uint64_t *barrier)
+{
+  const CnvTileJob &s = params.s;
+  float sum[C][CNV_DECIMATE_COLUMNS][4] = {};
+
+#pragma unroll 1
+  for (int frame = 0; frame < max(l.sources.n, 1); frame++) {
+    if (frame > 0) {
+      /* All have read the frame before, and the copy engine writes here next. */
+#if CNV_BULK_COPIES
+      asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#endif
+      __syncthreads();
+      start_tile<T>(l, params, box, frame, barrier);
+    }
+    finish_tile<T>(l, params, box, frame, barrier);
+    decimate_rows<T, C>(s, sum, l.sources.n ? l.sources.weight[frame] : 1.0f);
+  }
+  __syncthreads(); /* the tile's memory takes the sums */
+  store_decimated<T, C>(l, s, sum, column, row);
+}
+
+/* WIDE: three and four channels, else one and two. */
+template <typename T, bool WIDE>
+__device__ static void
+decimate(const CnvTileArgs &l)
+{
+  __shared__ TileParams params;
+  __shared__ alignas(8) uint64_t barrier;
+
+  load_tile_job<T>(params, l);
+  const CnvTileJob &s = params.s;
+  const CnvDecimation &d = s.decimation;
+  const uint4 *words = (const uint4 *)((const uint32_t *)l.bands + s.bands);
+  const int n_words = CNV_DECIMATE_STEPS_X((int)sizeof(T), 1 << d.to.shift[CNV_X]) * 32 +
+                      CNV_DECIMATE_STEPS_Y(1 << d.to.shift[CNV_Y]) * 16;
+  int column, row;
+
+  cnv_tile_place(&s, (int)blockIdx.x, &column, &row);
+  const int shift_x = d.to.shift[CNV_X], shift_y = d.to.shift[CNV_Y], step_y = 1 << shift_y;
+  const int first_x = d.to.first[CNV_X] + column * 16 * d.groups;
+  const int first_y = d.to.first[CNV_Y] + row * (cnv_decimate_rows(shift_y) >> shift_y);
+  /* What lies beyond the last samples' own pixels is not needed. */
+  const int width = CNV_DECIMATE_APRON + ((min(16 * d.groups, d.to.last[CNV_X] + 1 - first_x) + 1) << shift_x);
+  const TileBox box = {(d.anchor + (first_x << shift_x) - CNV_DECIMATE_APRON) * s.channels,
+                       s.job.y + (first_y << shift_y) - (step_y - 1),
+                       width * s.channels,
+                       min(s.box_rows, (d.to.last[CNV_Y] + 3 - first_y) * step_y - 2),
+                       d.pitch,
+                       0};
+
+  if (threadIdx.x == 0) {
+#if CNV_BULK_COPIES
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(&barrier)));
+    asm volatile("fence.mbarrier_init.release.cluster;");
+#endif
+    wait_for_launch_before();
+  }
+#if !CNV_BULK_COPIES
+  __syncthreads();
+#endif
+  start_tile<T>(l, params, box, 0, &barrier);
+  let_next_launch_begin();
+  for (int i = threadIdx.x; i < n_words; i += blockDim.x)
+    copy_16(cnv_tiles + d.bands_begin + 16 * i, words + i);
+  if (WIDE && sizeof(T) == 1) {
+    if (s.channels == 3)
+      decimate_tile<uint8_t, 3>(l, params, box, column, row, &barrier);
+    else
+      decimate_tile<uint8_t, 4>(l, params, box, column, row, &barrier);
+  } else if (s.channels == 1) {
+    decimate_tile<T, 1>(l, params, box, column, row, &barrier);
+  } else {
+    decimate_tile<T, 2>(l, params, box, column, row, &barrier);
+  }
+}
+
+/* decimate_again: samples of a coarser lattice, a power of two times the step, by the spline's taps for it. Each thread
+ * makes one number, of margins too. */
+__device__ static void
+decimate_again(const CnvTileArgs &l)
+{
+  const int number = find_tile_job(l);
+  const CnvTileJob &s = (l.n_jobs <= CNV_TILE_JOBS_INLINE ? l.job : (const CnvTileJob *)l.jobs)[number];
+  const CnvDecimation &d = s.decimation;
+  const CnvLattice &from = d.from, &to = d.to;
+  const float *tap = (const float *)l.bands + s.bands;
+  const int shift_x = to.shift[CNV_X] - from.shift[CNV_X], shift_y = to.shift[CNV_Y] - from.shift[CNV_Y];
+  const int n_x = (3 << shift_x) - 2, n_y = (3 << shift_y) - 2, rows = to.last[CNV_Y] - to.first[CNV_Y] + 1;
+  const int i = ((int)blockIdx.x - s.first_block) * (int)blockDim.x + threadIdx.x, line = i / to.pitch;
+  const int c = line / rows, at = i - line * to.pitch, y = to.first[CNV_Y] + line - c * rows;
+  const int x = min(max(to.first[CNV_X] + at - CNV_DECIMATED_MARGIN, to.first[CNV_X]), to.last[CNV_X]);
+
+  if (threadIdx.x == 0)
+    wait_for_launch_before();
+  let_next_launch_begin();
+  __syncthreads();
+  if (c >= s.channels || !(s.filtered >> c & 1))
+    return;
+  const __half *plane = (const __half *)l.decimated + from.at + (int64_t)(c * d.parts) * from.plane;
+  float sum = 0;
+
+#pragma unroll 1
+  for (int j = 0; j < n_y; j++) {
+    const int from_y = (y << shift_y) - (1 << shift_y) + 1 + j;
+    const __half *row =
+        plane + (int64_t)(min(max(from_y, from.first[CNV_Y]), from.last[CNV_Y]) - from.first[CNV_Y]) * from.pitch +
+        CNV_DECIMATED_MARGIN;
+    float part = 0;
+
+#pragma unroll 4
+    for (int k = 0; k < n_x; k++) {
+      const int from_x = (x << shift_x) - (1 << shift_x) + 1 + k;
+      const __half *sample = row + min(max(from_x, from.first[CNV_X]), from.last[CNV_X]) - from.first[CNV_X];
+
+      part += __ldg(tap + k) *
+              (__half2float(__ldcg(sample)) + (d.parts > 1 ? __half2float(__ldcg(sample + from.plane)) : 0.0f));
+    }
+    sum += __ldg(tap + n_x + j) * part;
+  }
+  __half *out = (__half *)l.decimated + to.at + (int64_t)(c * d.parts) * to.plane +
+                (int64_t)(y - to.first[CNV_Y]) * to.pitch + at;
+  const __half value = __float2half_rn(sum);
+  *out = value;
+  if (d.parts > 1)
+    out[to.plane] = __float2half_rn(sum - __half2float(value));
+}
