@@ -9,7 +9,7 @@ const gboolean gst_cuda_convolve_analytics_are_read = TRUE;
 
 /* ---- boxes ---- */
 
-/* angle: radians, clockwise about the centre, from 1.26 on. */
+/* Reads a box. angle: radians, clockwise about the centre; 0 before GStreamer 1.26. */
 static gboolean
 read_box(const GstAnalyticsODMtd *od, double rect[4], float *angle, float *confidence)
 {
@@ -30,7 +30,7 @@ read_box(const GstAnalyticsODMtd *od, double rect[4], float *angle, float *confi
   return width > 0 && height > 0;
 }
 
-/* A box whose angle is no number is the square around all that it could be. */
+/* Adds the square around a box at any angle, for an angle that is not a number. */
 static void
 add_any_turn(GstCudaConvolveRegions *regions, const double rect[4])
 {
@@ -48,7 +48,7 @@ name_of(GQuark quark)
   return name ? name : "";
 }
 
-/* NaN is below every number, but 0 asks for no confidence at all. */
+/* Adds a box if it is chosen. A confidence of NaN is below every limit except 0, which asks for none. */
 static void
 add_box(GstCudaConvolveRegions *regions, GstAnalyticsODMtd *od)
 {
@@ -74,7 +74,7 @@ add_box(GstCudaConvolveRegions *regions, GstAnalyticsODMtd *od)
 
 #define BACKGROUND "background"
 
-/* What the labels of a mask's regions mean for the weights of its values. */
+/* Where the labels of a mask's regions set the weights of its values. */
 typedef struct {
   const GstCudaConvolveRegions *regions;
   const GstAnalyticsSegmentationMtd *masks;
@@ -83,7 +83,8 @@ typedef struct {
   guint n_values;
 } Labels;
 
-/* roi-types chooses the labels that count; without it all count but the background. */
+/* Sets the weight of a region's value by its label. roi-types chooses the labels that count; without it all count
+ * except the background. */
 static void
 label_region(const Labels *labels, gsize region, const char *name)
 {
@@ -97,7 +98,7 @@ label_region(const Labels *labels, gsize region, const char *name)
     labels->weight[id] = 0;
 }
 
-/* A classification has the label of each region at the region's index. */
+/* Reads a classification, which has the label of each region at the region's index. */
 static void
 read_classes(const Labels *labels, GstAnalyticsClsMtd *classes)
 {
@@ -107,7 +108,7 @@ read_classes(const Labels *labels, GstAnalyticsClsMtd *classes)
     label_region(labels, i, name_of(gst_analytics_cls_mtd_get_quark(classes, i)));
 }
 
-/* A box's label is that of all regions but 0. */
+/* Gives all regions except 0 the label of a box. */
 static void
 label_all(const Labels *labels, const char *name)
 {
@@ -116,8 +117,8 @@ label_all(const Labels *labels, const char *name)
       label_region(labels, i, name);
 }
 
-/* Reads each related meta once, so that the time is linear in the number of labels. Of boxes one whose label matters is
- * enough. */
+/* Reads the labels of a mask. Each related meta is read once, so the time is linear in the number of labels. Of
+ * several boxes, the first with a label that matters is enough. */
 static void
 read_labels(const Labels *labels)
 {
@@ -144,8 +145,8 @@ read_labels(const Labels *labels)
     label_all(labels, counts);
 }
 
-/* The weight of each value of a mask. Without roi-types all regions count but the background: 0, or the region that is
- * called so. */
+/* Returns the weight of each value of a mask. Without roi-types all regions count except the background, which is 0
+ * or the region of that name. */
 static GBytes *
 choose_values(const GstCudaConvolveRegions *regions, const GstAnalyticsSegmentationMtd *masks, guint n_values)
 {
@@ -165,7 +166,7 @@ choose_values(const GstCudaConvolveRegions *regions, const GstAnalyticsSegmentat
   return g_bytes_new_take(weight, n_values);
 }
 
-/* A place of no size is the whole frame. */
+/* Adds the masks of a segmentation. A place without size is the whole frame. */
 static void
 add_masks(GstCudaConvolveRegions *regions, GstAnalyticsSegmentationMtd *masks)
 {

@@ -26,7 +26,8 @@ add_property(GstCudaConvolveRegions *regions)
   }
 }
 
-/* A parameter of the meta, `mask`, with a field `buffer`: weights, stretched over the meta's rectangle. */
+/* Returns the mask of a meta, or NULL: the field `buffer` of its parameter `mask`, with weights that are stretched
+ * over the meta's rectangle. */
 static GstBuffer *
 mask_of(GstVideoRegionOfInterestMeta *meta)
 {
@@ -59,8 +60,9 @@ add_metas(GstCudaConvolveRegions *regions, GstBuffer *buffer)
   gst_cuda_convolve_analytics_add(regions, buffer);
 }
 
-/* A discontinuity ends no track: that is how a frame is marked behind one that a slow detector dropped. With roi-invert
- * a region that grew would hide less. */
+/* Follows the tracks, and adds the regions that a detector missed. A discontinuity does not end a track, because it
+ * also marks the frame after one that a slow detector dropped. With roi-invert regions do not grow, because that
+ * would hide less. */
 static void
 smooth(GstCudaConvolveRegions *regions, gboolean is_next)
 {
@@ -71,7 +73,7 @@ smooth(GstCudaConvolveRegions *regions, gboolean is_next)
 
 /* ---- no regions at all ---- */
 
-/* Once. */
+/* Warns once, and ends the search. */
 static void
 warn_of_none(GstCudaConvolveRegions *regions, const char *period)
 {
@@ -94,7 +96,7 @@ warn_of_none(GstCudaConvolveRegions *regions, const char *period)
   regions->search.is_over = TRUE;
 }
 
-/* Adds up the time that frames cover. A gap or a seek counts as a second at most. */
+/* Adds up the time between frames, and warns after SEARCH_TIME. A gap or a seek counts as at most a second. */
 static void
 search(GstCudaConvolveRegions *regions, GstBuffer *buffer)
 {
@@ -118,7 +120,7 @@ gst_cuda_convolve_collect_end(GstCudaConvolveRegions *regions)
 
 /* ---- a frame ---- */
 
-/* A target has room for one region. */
+/* Keeps only the first region, because a target has room for one, and warns. */
 static void
 keep_first(GstCudaConvolveRegions *regions)
 {

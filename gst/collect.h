@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The regions of a frame, from all that they can come from.
+ * The regions of a frame, from properties and metas.
  */
 #pragma once
 
 #include "regions.h"
 
-/* Lists the regions of a buffer. is_next: the frame after the one before, which the tracks go on with; else that same
- * frame, again. */
+/* Lists the regions of a buffer. is_next: TRUE if it is the next frame, to which the tracks move on; FALSE if it is
+ * the same frame again. */
 void gst_cuda_convolve_collect(GstCudaConvolveRegions *regions, const GstCudaConvolveRoi *roi, const CnvImage *image,
                                GstBuffer *buffer, gboolean is_next);
 

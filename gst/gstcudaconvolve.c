@@ -306,4 +306,4 @@ gst_cuda_convolve_init(GstCudaConvolve *self)
 
 GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, cudaconvolve,
                   "Convolves video on an NVIDIA GPU, or without one on the CPU", gst_element_register_cudaconvolve,
-                  VERSION, LICENSE, PACKAGE, PACKAGE_ORIGIN)
+                  VERSION, "LGPL", PACKAGE, PACKAGE_ORIGIN)

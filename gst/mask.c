@@ -54,7 +54,8 @@ gst_cuda_convolve_mask_n_values(GstBuffer *buffer)
                                                                                                     : 0;
 }
 
-/* FALSE where a buffer is no mask. The meta is not trusted with what the memory holds, see check_layout. */
+/* Returns FALSE with an error if a buffer is no mask. Whether the memory holds what the meta says, check_layout
+ * checks. */
 static gboolean
 check_meta(GstBuffer *buffer, GError **error)
 {
@@ -77,7 +78,7 @@ read_row(const guint8 *from, guint8 *to, const GstVideoMeta *meta, const guint8 
   }
 }
 
-/* The meta is not trusted: GStreamer itself does not compare it with the memory. */
+/* Checks that the buffer's memory holds what the meta says. GStreamer itself does not. */
 static gboolean
 check_layout(const GstVideoMeta *meta, gsize size, GError **error)
 {
@@ -117,17 +118,17 @@ gst_cuda_convolve_mask_read(GstBuffer *buffer, GBytes *weight_of, GError **error
 
 /* ---- growing ---- */
 
-/* Cells of a mask before it grows. */
+/* The size of a mask before it grows, in cells. */
 typedef struct {
   guint width, height;
 } CellSize;
 
-/* The cells of a mask with those that are added on each side. */
+/* The cells of a mask, and the cells that are added on each side. */
 typedef struct {
-  int columns, rows; /* of the mask, reduced to pixels if it grows and is much finer */
+  int columns, rows; /* of the mask, reduced to one per pixel if it grows and is much finer */
   int left, top, right, bottom;
-  int width, height;       /* of all */
-  double pixel_x, pixel_y; /* luma pixels of a cell */
+  int width, height;       /* with the added cells */
+  double pixel_x, pixel_y; /* luma pixels per cell */
 } Grid;
 
 static gboolean
@@ -136,15 +137,17 @@ grows(const GstCudaConvolveMask *mask)
   return mask->expand + mask->feather > 0;
 }
 
-/* Cells along an axis. At a pixel's centre the weight comes from the nearest two: they are the pixel's own where it has
- * two or more, and so are one cell's. */
+/* Returns the number of cells along an axis, reduced if there are two or more per pixel. The weight at a pixel's
+ * centre is interpolated between the two nearest cells. With two or more per pixel both are the pixel's own, and one
+ * cell gives the same weight. */
 static int
 reduced(guint cells, int pixels)
 {
   return (int)cells / 2 >= pixels ? pixels : (int)cells;
 }
 
-/* Cells that are added on a side, `distance` pixels from the frame's edge: one beyond it, to interpolate with. */
+/* Returns the number of cells to add on a side that is `distance` pixels from the frame's edge. One of them is
+ * beyond the edge, for interpolation. */
 static int
 cells_beyond(int distance, double reach, double pixel)
 {
@@ -182,7 +185,7 @@ grid_of(const GstCudaConvolveMask *mask)
   return grid;
 }
 
-/* The rectangle with the cells that are added. */
+/* Returns the rectangle with the added cells. */
 static CnvRect
 larger_rect(const CnvRect *rect, const Grid *grid)
 {
@@ -192,7 +195,7 @@ larger_rect(const CnvRect *rect, const Grid *grid)
   return (CnvRect){rect->x - left, rect->y - top, left + rect->width + right, top + rect->height + bottom};
 }
 
-/* Each of n weights becomes at least its neighbours' less the step. */
+/* Raises each of n weights to at least its neighbours' weights minus the step. */
 static void
 spread(float *weight, int n, float step)
 {
@@ -209,7 +212,7 @@ spread_rows(float *to, const float *from, int n, float step)
     to[i] = MAX(to[i], from[i] - step);
 }
 
-/* The largest weight of a block of cells, or the smallest. */
+/* Returns the largest weight of a block of cells, or with `least` the smallest. */
 static guint8
 weight_of_block(const guint8 *weights, gsize stride, const guint x[2], const guint y[2], gboolean least)
 {
@@ -230,7 +233,7 @@ first_of(int block, guint cells, int blocks)
   return (guint)(((guint64)block * cells + (guint)blocks - 1) / (guint)blocks);
 }
 
-/* Reduces weights in place to the grid's own cells. No block is written before it is read. */
+/* Reduces weights in place to the grid's columns and rows. A block is read before it is overwritten. */
 static void
 reduce(guint8 *weights, const GstCudaConvolveMask *mask, const Grid *grid)
 {
@@ -250,7 +253,8 @@ reduce(guint8 *weights, const GstCudaConvolveMask *mask, const Grid *grid)
   }
 }
 
-/* Weights above 1 before they fall by a step a cell are what keeps them at 1 over `expand` pixels. */
+/* Writes the weights, and spreads them over the added cells. Weights are lifted above 1, so that after falling by a
+ * step per cell they are still 1 at `expand` pixels. */
 static void
 fill(float *plane, const GstCudaConvolveMask *mask, const Grid *grid, const guint8 *weight)
 {
@@ -272,7 +276,7 @@ fill(float *plane, const GstCudaConvolveMask *mask, const Grid *grid, const guin
     spread_rows(plane + y * width, plane + (y + 1) * width, grid->width, step_y);
 }
 
-/* Weights as bytes, to be freed; NULL where there is no memory. */
+/* Returns the grown weights as bytes, to be freed; NULL if there is no memory. */
 static guint8 *
 grow(const GstCudaConvolveMask *mask, const Grid *grid, const guint8 *from)
 {
@@ -288,7 +292,8 @@ grow(const GstCudaConvolveMask *mask, const Grid *grid, const guint8 *from)
   return weights;
 }
 
-/* FALSE where the mask cannot be one with what it grows by. */
+/* Finds the grid of a mask. Returns FALSE with an error if its buffer is no mask, or if it is too large with the
+ * added cells. */
 static gboolean
 make_grid(const GstCudaConvolveMask *mask, Grid *grid, GError **error)
 {
@@ -343,7 +348,7 @@ gst_cuda_convolve_mask_place(GstCudaConvolveMask *mask, GError **error)
   return make_grid(mask, &grid, error) && make_region(mask, &grid, error);
 }
 
-/* ---- those that frames have ---- */
+/* ---- the list of masks ---- */
 
 static void
 clear(gpointer data)
@@ -391,7 +396,8 @@ is_same(const GstCudaConvolveMask *a, const GstCudaConvolveMask *b)
          (!a->weight_of || g_bytes_equal(a->weight_of, b->weight_of)) && same_polygon(a->polygon, b->polygon);
 }
 
-/* Counts a mask's samples, before or after it grows: both cost memory and time. */
+/* Adds a mask's samples to the frame's count: before or after it grows, whichever are more. Both cost memory and
+ * time. */
 static gboolean
 count(GstCudaConvolveMask *mask, const Grid *grid, guint64 *n_cells, GError **error)
 {

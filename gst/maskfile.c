@@ -12,7 +12,8 @@
 
 /* ---- PGM ---- */
 
-/* Moves *at behind the next number; FALSE where none comes. Larger ones than anything here needs are G_MAXUINT32. */
+/* Reads a number, and moves *at past it. Returns FALSE if there is none. Numbers above G_MAXUINT32 are read as
+ * G_MAXUINT32. */
 static gboolean
 read_number(const char **at, const char *end, guint *number)
 {
@@ -29,7 +30,7 @@ read_number(const char **at, const char *end, guint *number)
   return *at > first;
 }
 
-/* Likewise of a binary file's pixel: one byte, or two with the larger one first. */
+/* Reads a pixel of a binary file, and moves *at past it: one byte, or two with the more significant byte first. */
 static gboolean
 read_bytes(const char **at, const char *end, int n, guint *number)
 {
@@ -59,14 +60,14 @@ read_pgm_head(const char *bytes, const char **at, const char *end, const char *n
 static guint8 *
 read_pgm(const char *bytes, gsize size, const char *name, guint *width, guint *height, GError **error)
 {
-  gboolean plain = g_str_has_prefix(bytes, "P2"), ok = TRUE; /* plain: numbers are written out */
+  gboolean plain = g_str_has_prefix(bytes, "P2"), ok = TRUE; /* plain: numbers are text */
   const char *at = bytes, *end = bytes + size;
   guint white, value;
   guint8 *weights;
 
   if (!read_pgm_head(bytes, &at, end, name, width, height, &white, error))
     return NULL;
-  at += !plain; /* the one space before binary values */
+  at += !plain; /* one space before binary values */
   weights = gst_cuda_convolve_mask_alloc(name, *width, *height, error);
   for (guint y = 0; ok && weights && y < *height; y++)
     for (guint x = 0; ok && x < *width; x++) {

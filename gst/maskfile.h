@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Masks as picture files: PGM, plain or binary, and PNG, whose luma counts. White is weight 1, black 0.
+ * Masks as picture files: PGM, plain or binary, and PNG, of which the luma is read. White is weight 1, black 0.
  */
 #pragma once
 
@@ -11,5 +11,5 @@
 GstBuffer *gst_cuda_convolve_mask_load(const char *path, GError **error);
 GstBuffer *gst_cuda_convolve_mask_parse(const char *bytes, gsize size, const char *path, GError **error);
 
-/* The path of the file that a mask was loaded from. */
+/* Returns the path of the file from which a mask was loaded. */
 const char *gst_cuda_convolve_mask_path(GstBuffer *mask);

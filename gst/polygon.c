@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Exact areas: each row of pixels is cut into slabs where edges end or cross, so that the edges of a slab have an order
- * from left to right. By the even-odd rule the first edge begins an inside, the second ends it, and so on: the area to
- * the right of an edge is added and subtracted in turn.
+ * Exact areas. Each row of pixels is cut into slabs at heights where edges end or cross, so that the edges of a slab
+ * have an order from left to right. By the even-odd rule the first edge begins an inside, the second ends it, and so
+ * on. So the areas to the right of the edges are added and subtracted in turn.
  */
 #include "polygon.h"
 
@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CLOSE 1e-9       /* pixels: lower edges, and edges that overlap by less where they cross, are ignored */
-#define MAX_SPLITS 16384 /* cuts at crossings, to bound the time: pixels of further crossings are not exact */
-#define MAX_DEPTH 32     /* cuts within cuts, likewise */
+#define CLOSE 1e-9       /* pixels: ignores edges of less height, and crossings of edges that overlap by less */
+#define MAX_SPLITS 16384 /* most cuts at crossings, to limit the time: further crossings are not exact */
+#define MAX_DEPTH 32     /* most nested cuts, for the same reason */
 #define ELLIPSE_POINTS 64
 
 typedef struct {
@@ -24,10 +24,10 @@ typedef struct {
 typedef struct {
   Edge *edge; /* from top to bottom */
   guint n_edges, next;
-  Edge **active; /* those in the slab, from left to right */
+  Edge **active; /* edges in the slab, from left to right */
   guint n_active;
   double *area;     /* of each pixel of the row: the area to the right of edges that pass through it, */
-  double *cover;    /* and the height of edges that end in the pixel before it, and cover it and all that follow */
+  double *cover;    /* and the height of edges in the pixel before it, which cover it and all pixels after it */
   int width, first; /* pixels of the row, and the first with an edge */
   guint splits;
 } Pen;
@@ -88,7 +88,7 @@ pen_clear(Pen *pen)
 
 /* ---- slabs ---- */
 
-/* The part of a pixel that lies to the right of an edge, which goes evenly from x0 to x1 and passes through it. */
+/* Returns the part of a pixel to the right of an edge that passes through it evenly from x0 to x1. */
 static double
 area_beside(double x0, double x1, int pixel)
 {
@@ -130,7 +130,8 @@ sort_active(Pen *pen)
   }
 }
 
-/* Finds neighbours that cross within the slab. Returns the part of its height above the crossing, or 0 for none. */
+/* Finds neighbours that cross within the slab. Returns the part of the slab's height above the crossing, or 0 if
+ * none cross. */
 static double
 find_crossing(const Pen *pen)
 {
@@ -203,7 +204,7 @@ weight_of(double area)
   return (guint8)(CLAMP(area, 0, 1) * 255 + 0.5);
 }
 
-/* Writes a row's weights, and begins the next. Returns TRUE if one is above 0. */
+/* Writes the weights of a row, and clears the pen for the next. Returns TRUE if a weight is above 0. */
 static gboolean
 finish_row(Pen *pen, guint8 *weights)
 {

@@ -9,7 +9,7 @@
 #include "smooth.h"
 
 #define FAR (1 << 20)       /* edges farther out are moved to here: 32 times the largest frame */
-#define ROUNDING_SLACK 1e-6 /* 0.07 * 100 is slightly more than 7, and takes no further pixel */
+#define ROUNDING_SLACK 1e-6 /* 0.07 * 100 is slightly more than 7, but must not cover another pixel */
 
 void
 gst_cuda_convolve_regions_init(GstCudaConvolveRegions *regions, GstElement *element, GHashTable *told)
@@ -39,7 +39,7 @@ gst_cuda_convolve_regions_forget(GstCudaConvolveRegions *regions)
   g_array_set_size(regions->tracks, 0);
 }
 
-/* A list without types, and "all" in it, holds every type. */
+/* Returns TRUE if a list of types holds every type: it has none, or "all" is in it. */
 static gboolean
 holds_all(char **types)
 {
@@ -85,7 +85,7 @@ gst_cuda_convolve_regions_note_meta(GstCudaConvolveRegions *regions, const char 
 
 /* ---- rectangles and masks ---- */
 
-/* The pixels that lie wholly or partly between two edges. */
+/* Finds the pixels that lie wholly or partly between two edges. */
 static void
 round_outwards(double from, double to, int *start, int *size)
 {
@@ -105,8 +105,8 @@ round_rect(const double rect[4], double grow_x, double grow_y)
   return round;
 }
 
-/* FALSE where nothing of the rectangle can show in the frame. The margin has a few pixels more than the feather, since
- * subsampled planes round outwards. */
+/* Returns FALSE if no part of the rectangle can show in the frame. The margin has a few pixels more than the
+ * feather, because subsampled planes round outwards. */
 static gboolean
 reaches_frame(const GstCudaConvolveRegions *regions, const CnvRect *rect)
 {
@@ -138,7 +138,8 @@ gst_cuda_convolve_regions_add_rect(GstCudaConvolveRegions *regions, const double
   add_region(regions, &round, roi->shape);
 }
 
-/* FALSE with the reason. A rectangle whose edges were moved would stretch the mask otherwise than it says. */
+/* Gets the region of a mask. Returns FALSE with an error if there is none. A rectangle whose edges were moved (FAR)
+ * is refused, because the mask would be stretched over the wrong place. */
 static gboolean
 get_mask(GstCudaConvolveRegions *regions, GstCudaConvolveMask *mask, const double rect[4], GError **error)
 {
@@ -152,8 +153,8 @@ get_mask(GstCudaConvolveRegions *regions, GstCudaConvolveMask *mask, const doubl
   return gst_cuda_convolve_masks_get(regions->masks, mask, &regions->n_cells, error);
 }
 
-/* Adds a mask whose source, place and expansion are set. rect: its place before it was rounded. around: the rectangle
- * to filter if the mask cannot be used. */
+/* Adds a mask. The caller sets its source, place and expansion. rect: its place before rounding. around: the
+ * rectangle to filter if the mask cannot be used. */
 static void
 add_mask(GstCudaConvolveRegions *regions, GstCudaConvolveMask *mask, const double rect[4], const CnvRect *around)
 {
@@ -205,7 +206,7 @@ add_polygon(GstCudaConvolveRegions *regions, GArray *points, double expand)
     add_mask(regions, &placed, rect, &around);
 }
 
-/* Expands the box before it turns, so that each side moves out by a fraction of its own width or height. */
+/* Expands the box before it is turned, so that each side moves out by a fraction of the box's own width or height. */
 void
 gst_cuda_convolve_regions_add_turned(GstCudaConvolveRegions *regions, const double rect[4], double angle)
 {
@@ -228,7 +229,8 @@ gst_cuda_convolve_regions_add_polygon(GstCudaConvolveRegions *regions, GArray *p
 
 /* ---- the limit ---- */
 
-/* Too many faces must not uncover one: the last region that can be grows around all further ones. */
+/* Makes the last region that is allowed a rectangle around itself and all further regions: with too many faces, none
+ * may be left visible. */
 static void
 join_last(GstCudaConvolveRegions *regions)
 {

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#define LEAST_FREE 4 /* the largest radius of derivatives is smaller, and cannot follow a size */
+#define LEAST_FREE 4 /* derivatives have smaller radii, which cannot follow a region's size */
 
 guint
 gst_cuda_convolve_roi_n_rects(const GstCudaConvolveRoi *roi)
@@ -70,8 +70,8 @@ check_units(const GstCudaConvolveRoi *roi, GError **error)
   return TRUE;
 }
 
-/* Decimals are allowed with pixels too. So units are wrong if all points lie within a pixel of the frame's corner, or
- * if a fraction is beyond the corners that a rectangle can have. */
+/* Rejects polygons that look like the other unit. Pixels may have decimals, so with pixels all points within a pixel
+ * of the frame's corner are rejected. Fractions are rejected beyond -1 to 2, the limit for corners of rectangles. */
 static gboolean
 check_polygon_units(const GstCudaConvolveRoi *roi, GError **error)
 {

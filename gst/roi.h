@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Regions of interest: the values of the roi properties.
+ * Regions of interest: the values of the `roi` properties.
  */
 #pragma once
 
@@ -9,41 +9,42 @@
 
 /* Part of GstCudaConvolveSettings. */
 typedef struct {
-  int source;          /* CNV_ROI_NONE: the rest is not used */
-  GArray *rects;       /* for source property: shared, never changed once set; NULL none. See values.h */
+  int source;          /* CNV_ROI_NONE: all other members are unused */
+  GArray *rects;       /* for source property: shared, never changed after it is set; NULL: none. See values.h */
   GPtrArray *polygons; /* likewise: arrays as in polygon.h */
   int units;           /* of rects and polygons: CNV_ROI_PIXELS or CNV_ROI_FRACTION of the frame */
-  GstBuffer *mask;     /* for source property, stretched over the frame; NULL none. See maskfile.h */
+  GstBuffer *mask;     /* for source property, stretched over the frame; NULL: none. See maskfile.h */
   int shape;           /* of rectangles: CNV_SHAPE_RECTANGLE or CNV_SHAPE_ELLIPSE */
-  char *types;         /* for source meta: comma-separated, NULL or empty for all; like the next two */
-  double confidence;   /* least of boxes that have one, 0 for all */
-  guint smooth;        /* frames that a region without a detection is kept */
-  int missing;         /* CNV_ROI_MISSING_COPY or _FILTER: a frame without regions */
+  char *types;         /* for source meta, like the next two: comma-separated; NULL or empty: all */
+  double confidence;   /* least confidence of boxes that have one; 0: all boxes */
+  guint smooth;        /* frames for which a region is kept without a detection */
+  int missing;         /* what to do with a frame without regions: CNV_ROI_MISSING_COPY or _FILTER */
   gboolean invert, isolated;
   double expand;          /* fraction of a region's size added on each side */
   double feather;         /* luma pixels */
   int strength;           /* CNV_ROI_FIXED or CNV_ROI_RELATIVE */
   double relative_size;   /* radius as a fraction of a region's longer side */
-  int target_x, target_y; /* luma pixels; -1 stays in its place */
+  int target_x, target_y; /* luma pixels; -1: stays in place */
 } GstCudaConvolveRoi;
 
-/* FALSE with CNV_ERROR_SETTINGS where the settings contradict each other or the filter. */
+/* Returns FALSE with CNV_ERROR_SETTINGS if the settings contradict each other or the filter. */
 gboolean gst_cuda_convolve_roi_check(const GstCudaConvolveRoi *roi, const CnvFilter *filter, GError **error);
 
-/* FALSE with CNV_ERROR_SETTINGS if the plan cannot filter the regions isolated. Masks of metas are not known before
- * their frame, whose filtering then fails. */
+/* Returns FALSE with CNV_ERROR_SETTINGS if the plan cannot filter the regions isolated. Masks of metas are known
+ * only with their frame; filtering that frame fails then. */
 gboolean gst_cuda_convolve_roi_check_plan(const GstCudaConvolveRoi *roi, const CnvPlan *plan, GError **error);
 
-/* TRUE if the properties ask for other regions than rectangles. */
+/* Returns TRUE if the properties ask for regions that are not rectangles. */
 gboolean gst_cuda_convolve_roi_has_shapes(const GstCudaConvolveRoi *roi);
 
-/* Rectangles of the property, and one of them in luma pixels of the frame: x, y, width, height. */
+/* Return the number of rectangles of the property, and one of them in luma pixels of the frame: x, y, width, height. */
 guint gst_cuda_convolve_roi_n_rects(const GstCudaConvolveRoi *roi);
 void gst_cuda_convolve_roi_rect(const GstCudaConvolveRoi *roi, guint i, const CnvImage *image, double rect[4]);
 
-/* Polygons of the property, and a new array with the points of one of them in luma pixels of the frame. */
+/* Return the number of polygons of the property, and a new array with the points of one of them in luma pixels of
+ * the frame. */
 guint gst_cuda_convolve_roi_n_polygons(const GstCudaConvolveRoi *roi);
 GArray *gst_cuda_convolve_roi_polygon(const GstCudaConvolveRoi *roi, guint i, const CnvImage *image);
 
-/* Makes a rectangle the one around it and another. */
+/* Extends a rectangle to the one around it and another. */
 void gst_cuda_convolve_rect_join(CnvRect *to, const CnvRect *with);

@@ -6,19 +6,19 @@
 #include "mask.h"
 #include "roi.h"
 
-#define FAR (1 << 20)                    /* pixels that an edge moves at most */
-#define MAX_TRACKS (2 * CNV_MAX_REGIONS) /* each is compared with each region, */
-#define TRIES 4                          /* so often */
+#define FAR (1 << 20)                    /* most pixels that an edge moves */
+#define MAX_TRACKS (2 * CNV_MAX_REGIONS) /* each is compared with each region */
+#define TRIES 4                          /* most searches for a track, per region of a frame */
 
 typedef struct {
   CnvRegion region;        /* when it was last seen, with a reference to its mask */
   CnvRect box;             /* of the region */
-  double move_x, move_y;   /* luma pixels a frame, of the centre */
-  double speed_x, speed_y; /* likewise, of the edge that moved more */
-  gboolean is_wider;       /* the region is a rectangle around more than was seen */
-  guint missed;            /* frames since then */
-  int found;               /* number of the region that is it, -1 none */
-  double likeness;         /* of that */
+  double move_x, move_y;   /* luma pixels per frame, of the centre */
+  double speed_x, speed_y; /* luma pixels per frame, of the edge that moved more */
+  gboolean is_wider;       /* the region is a rectangle, larger than what was seen */
+  guint missed;            /* frames since it was last seen */
+  int found;               /* index of its region in the frame; -1: none */
+  double likeness;         /* of that region */
 } Track;
 
 static void
@@ -40,8 +40,8 @@ gst_cuda_convolve_tracks_new(void)
 
 /* ---- matches ---- */
 
-/* A track's box after so many frames without a region. Detectors round to whole pixels: an edge can move a pixel more
- * the next time. */
+/* Returns a track's box after a number of frames without a region. Detectors round to whole pixels, so an edge can
+ * move one pixel more. */
 static CnvRect
 grown(const Track *track, guint frames)
 {
@@ -51,8 +51,8 @@ grown(const Track *track, guint frames)
   return (CnvRect){box.x - x, box.y - y, box.width + 2 * x, box.height + 2 * y};
 }
 
-/* 1 to 2 of boxes that overlap: the more they share the higher. 0 to 1 of others that are near for their size: the
- * nearer the higher. Below 0 of all others. */
+/* Returns how alike two boxes are. 1 to 2: they overlap, more for a larger shared part. 0 to 1: they are near for
+ * their size, more for a smaller distance. Below 0: they are far apart. */
 static double
 likeness(const CnvRect *a, const CnvRect *b)
 {
@@ -65,7 +65,7 @@ likeness(const CnvRect *a, const CnvRect *b)
   return shared > 0 ? 1 + shared / all : 1 - away / (2 * MAX(a->width, a->height));
 }
 
-/* The box where it would be by now, had it moved on. */
+/* Returns a track's box where it would be if it had moved on. */
 static CnvRect
 expected_box(const Track *track)
 {
@@ -76,7 +76,8 @@ expected_box(const Track *track)
   return box;
 }
 
-/* The track that is most like a box, among those without a region or with one that is less like it; NULL for none. */
+/* Returns the track that is most like a box, among the tracks that have no region yet or a less similar one; NULL if
+ * there is none. */
 static Track *
 find_track(const GArray *tracks, const CnvRect *box, double *best)
 {
@@ -96,7 +97,7 @@ find_track(const GArray *tracks, const CnvRect *box, double *best)
   return found;
 }
 
-/* Gives each track at most one region. One that loses its track to another looks again. */
+/* Gives each track at most one region. A region that loses its track to another region searches again. */
 static void
 match(GArray *tracks, const GArray *region)
 {
@@ -118,7 +119,7 @@ match(GArray *tracks, const GArray *region)
 
 /* ---- tracks ---- */
 
-/* Pixels that the edge moved which moved more. */
+/* Returns by how many pixels the edge that moved more has moved. */
 static int
 moved(int from, int size_from, int to, int size_to)
 {
@@ -145,7 +146,7 @@ see(Track *track, const CnvRegion *region)
   g_clear_pointer(&last, cnv_mask_unref);
 }
 
-/* Makes a track's region all of its box. */
+/* Makes a track's region its whole box. */
 static void
 widen(Track *track)
 {
@@ -154,7 +155,7 @@ widen(Track *track)
   track->is_wider = TRUE;
 }
 
-/* Beyond the limit the last track is one around all further ones. */
+/* Begins a track. At the limit, extends the last track to a rectangle around the region too. */
 static void
 begin(GArray *tracks, const CnvRegion *region)
 {
@@ -172,7 +173,8 @@ begin(GArray *tracks, const CnvRegion *region)
   g_array_append_val(tracks, track);
 }
 
-/* Tracks without a region keep the masks that one frame can have, and beyond that their boxes. */
+/* Limits the masks of missed tracks to the samples that one frame's masks may have. Further tracks become their
+ * boxes. */
 static void
 limit_masks(GArray *tracks)
 {

@@ -42,6 +42,8 @@ paint_view(GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
     scene_draw(view->scene, &frame, GST_BUFFER_PTS(frame.buffer));
   }
   gst_video_frame_unmap(&frame);
+  if (view->scene)
+    scene_mark_plates(view->scene, GST_PAD_PROBE_INFO_BUFFER(info), GST_BUFFER_PTS(GST_PAD_PROBE_INFO_BUFFER(info)));
   return GST_PAD_PROBE_OK;
 }
 

@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "container.h"
+#include "cut.h"
 #include "demo.h"
 #include "media.h"
 #include "mux.h"
@@ -21,6 +22,7 @@ typedef struct {
   GstElement *pipeline, *filter; /* the second: all through which the video goes */
   Mux *mux;                      /* NULL without a muxer */
   Photo *photo;                  /* or NULL */
+  Cut *cut;                      /* NULL without a file */
   gint has_video;                /* atomic: a pad with video has come */
 } Media;
 
@@ -353,6 +355,7 @@ add_input(Media *media)
   gst_bin_add(GST_BIN(media->pipeline), decoder);
   caps = caps_to_expose(media, decoder);
   g_object_set(decoder, "uri", uri, "caps", caps, NULL);
+  media->cut = cut_watch(decoder);
   g_signal_connect(decoder, "pad-added", G_CALLBACK(pad_added), media);
   g_signal_connect(decoder, "unknown-type", G_CALLBACK(unknown_type), media);
   g_signal_connect(decoder, "no-more-pads", G_CALLBACK(no_more_pads), media);
@@ -517,6 +520,18 @@ build(Media *media, const char **arguments)
   return media->input ? add_input(media) : add_picture(media);
 }
 
+/* Returns the exit status. A picture of a video's first frame does not need the rest. */
+static int
+play_media(Media *media)
+{
+  gboolean whole = media->window || (media->container && media->container->mux);
+  int status = play(media->pipeline);
+
+  if (status == 0 && media->cut && whole && !play_was_interrupted())
+    cut_report(media->cut, media->input);
+  return status;
+}
+
 /* Plays into the part file, and gives it its name if it is complete. Returns the exit status. */
 static int
 write_file(Media *media)
@@ -528,7 +543,7 @@ write_file(Media *media)
   if (!part)
     return 1;
   g_object_set(file, "location", part, NULL);
-  status = play(media->pipeline);
+  status = play_media(media);
   if (status == 0 && media->mux)
     mux_stamp(media->mux, part);
   if (status == 0 && media->photo && !media->container->mux && !photo_write(media->photo, part, media->hides))
@@ -559,7 +574,7 @@ run(Media *media, const char **arguments, MediaPrepare *prepare, gpointer user_d
     demo_add_wipe(filter);
   if (prepare)
     prepare(filter, user_data);
-  return media->output ? write_file(media) : play(media->pipeline);
+  return media->output ? write_file(media) : play_media(media);
 }
 
 int
@@ -600,6 +615,7 @@ media_main(int argc, char **argv, gboolean hides, const GOptionEntry *options, M
     gst_object_unref(media.pipeline);
   g_clear_pointer(&media.mux, mux_free);
   g_clear_pointer(&media.photo, photo_free);
+  g_clear_pointer(&media.cut, cut_free);
   g_free(media.input);
   g_free(media.picture);
   g_free(media.still);

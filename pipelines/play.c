@@ -13,6 +13,7 @@
 
 static int patience = 10;
 static gboolean verbose;
+static gboolean was_interrupted;
 
 const GOptionEntry play_options[] = {
     {"patience", 0, 0, G_OPTION_ARG_INT, &patience, "seconds without progress after which a file is given up; 0: never",
@@ -25,6 +26,12 @@ gboolean
 play_is_verbose(void)
 {
   return verbose;
+}
+
+gboolean
+play_was_interrupted(void)
+{
+  return was_interrupted;
 }
 
 typedef struct {
@@ -120,7 +127,7 @@ interrupted(gpointer user_data)
 
   if (run->stopping || !g_atomic_int_get(&run->started))
     return terminated(run);
-  run->stopping = TRUE;
+  run->stopping = was_interrupted = TRUE;
   gst_element_send_event(run->pipeline, gst_event_new_eos());
   return G_SOURCE_CONTINUE;
 }

@@ -19,6 +19,9 @@ extern const GOptionEntry play_options[];
 /* Returns TRUE if all statistics are to be printed (--verbose). */
 gboolean play_is_verbose(void);
 
+/* Returns TRUE if SIGINT has ended the stream. */
+gboolean play_was_interrupted(void);
+
 /* Plays to the end, and shows progress, messages and statistics. Returns the exit status: 0 at the end of the stream, 1
  * on an error, if no frame came through, on SIGTERM or SIGHUP, or if a local file made no progress for a while (see
  * stall.h). Once a process, for it watches signals: SIGINT ends the stream, so that a file is completed. */

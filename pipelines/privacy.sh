@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# You should see faces and a number plate that nobody could recognise, blurred as they move; all else is sharp.
+# You should see faces and number plates that nobody could recognise, blurred as they move; all else is sharp.
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Usage: pipelines/privacy.sh [--verbose] [-DOPTION=VALUE]... [FILE|URI X,Y,W,H[,TYPE]...]
-# Without a file, of drawn faces that move through a town of 300 frames. With one, the rectangles are hidden, in pixels of
-# the video, TYPE being face where none is given: pipelines/privacy.sh party.mp4 310,120,180,220 40,40,90,30,plate
+# Without a file, of drawn faces and a plate that move through a town of 300 frames, and of the plates of its cars. With a
+# file, the rectangles are hidden, in pixels of the video, TYPE being face where none is given:
+# pipelines/privacy.sh party.mp4 310,120,180,220 40,40,90,30,plate
 # FILTER=gaussian BACKEND=auto ALGORITHM=auto, TYPES=face,plate (roi-types; by default all are hidden), EXPAND=0.1
 # (roi-expand), FEATHER=8 (roi-feather): the properties of those names. The file is private.mp4, without the location
 # (GPS) of the video.

@@ -25,6 +25,17 @@ typedef struct {
 
 typedef enum { RECTANGLE, ELLIPSE } Shape;
 
+static const struct {
+  double left;
+  Color color;
+} cars[] = {{420, {190, 44, 40}}, {1180, {44, 84, 160}}, {1960, {214, 170, 40}}};
+
+/* Of a car's number plate, from the car's left edge. */
+#define PLATE_LEFT 74
+#define PLATE_TOP 640
+#define PLATE_WIDTH 62
+#define PLATE_HEIGHT 18
+
 static double
 between(Canvas *canvas, double low, double high)
 {
@@ -138,8 +149,8 @@ paint_car(Canvas *canvas, double x, Color color)
     paint(canvas, ELLIPSE, x + 22 + 122 * side, 640, 44, 44, (Color){22, 22, 24}, 0.1);
     paint(canvas, ELLIPSE, x + 34 + 122 * side, 652, 20, 20, (Color){190, 190, 196}, 0.05);
   }
-  paint(canvas, RECTANGLE, x + 74, 640, 62, 18, (Color){244, 244, 236}, 0);
-  paint_text(canvas, "CNV 512", x + 78, 643, 2.1, (Color){18, 18, 40});
+  paint(canvas, RECTANGLE, x + PLATE_LEFT, PLATE_TOP, PLATE_WIDTH, PLATE_HEIGHT, (Color){244, 244, 236}, 0);
+  paint_text(canvas, "CNV 512", x + PLATE_LEFT + 4, PLATE_TOP + 3, 2.1, (Color){18, 18, 40});
 }
 
 static void
@@ -172,9 +183,8 @@ paint_town(Canvas *canvas)
     paint(canvas, RECTANGLE, x, 694, 52, 7, (Color){226, 222, 206}, 0.05);
   for (double x = 90; x < end; x += 330)
     paint_tree(canvas, x);
-  paint_car(canvas, 420, (Color){190, 44, 40});
-  paint_car(canvas, 1180, (Color){44, 84, 160});
-  paint_car(canvas, 1960, (Color){214, 170, 40});
+  for (gsize i = 0; i < G_N_ELEMENTS(cars); i++)
+    paint_car(canvas, cars[i].left, cars[i].color);
 }
 
 /* BT.709, of 16 to 235, which is what a test source makes of this size. */
@@ -219,11 +229,19 @@ scene_free(Scene *scene)
   g_free(scene);
 }
 
+/* The column of the scene at the left edge of the frame. */
+static int
+view_left(const Scene *scene, GstClockTime time)
+{
+  double turn = 2 * G_PI * (double)time / GST_SECOND / SECONDS_THERE_AND_BACK;
+
+  return (int)((scene->width - scene->frame_width) * (0.5 - 0.5 * cos(turn))) / 2 * 2;
+}
+
 void
 scene_draw(const Scene *scene, GstVideoFrame *frame, GstClockTime time)
 {
-  double turn = 2 * G_PI * (double)time / GST_SECOND / SECONDS_THERE_AND_BACK;
-  int left = (int)((scene->width - scene->frame_width) * (0.5 - 0.5 * cos(turn))) / 2 * 2;
+  int left = view_left(scene, time);
 
   for (int y = 0; y < scene->height; y++) {
     guint8 *luma = GST_VIDEO_FRAME_PLANE_DATA(frame, 0), *chroma = GST_VIDEO_FRAME_PLANE_DATA(frame, 1);
@@ -233,5 +251,21 @@ scene_draw(const Scene *scene, GstVideoFrame *frame, GstClockTime time)
     if (y % 2 == 0)
       memcpy(chroma + (gsize)(y / 2) * GST_VIDEO_FRAME_PLANE_STRIDE(frame, 1), scene->chroma + chroma_row,
              (scene->frame_width + 1) / 2 * 2);
+  }
+}
+
+void
+scene_mark_plates(const Scene *scene, GstBuffer *frame, GstClockTime time)
+{
+  double unit = scene->height / 720.0;
+  int top = (int)floor(PLATE_TOP * unit), bottom = (int)ceil((PLATE_TOP + PLATE_HEIGHT) * unit);
+
+  for (gsize i = 0; i < G_N_ELEMENTS(cars); i++) {
+    double start = (cars[i].left + PLATE_LEFT) * unit - view_left(scene, time);
+    int left = MAX((int)floor(start), 0), right = MIN((int)ceil(start + PLATE_WIDTH * unit), scene->frame_width);
+
+    if (left < right)
+      gst_buffer_add_video_region_of_interest_meta(frame, "plate", (guint)left, (guint)top, (guint)(right - left),
+                                                   (guint)(bottom - top));
   }
 }

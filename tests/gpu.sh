@@ -8,8 +8,8 @@
 # Usage: tests/gpu.sh [--list] BUILD_DIR [OUT_DIR]       --list: only says what it would run, and what not
 # BUILD_DIR may be a copy of the build folder, elsewhere, beside the source of the same state. Variables that are set already
 # are left as they are: GST_PLUGIN_PATH_1_0, where it is set, must lead to the plugin. SUITES="kernels gpu" picks suites,
-# STEPS="tests sanitizers benchmarks" some of these three, SANITIZER_TOOLS="memcheck racecheck initcheck" other tools than
-# the first two.
+# TESTS="element soak" tests of these by name, STEPS="tests sanitizers benchmarks" some of these three,
+# SANITIZER_TOOLS="memcheck racecheck initcheck" other tools than the first two.
 set -uo pipefail
 
 listing=false
@@ -111,6 +111,7 @@ run_tests()
     IFS=$'\t' read -r -a words <<<"$line"
     words=("${words[@]//@BUILD@/$build}")
     words=("${words[@]//@SOURCE@/$source}")
+    [[ -z ${TESTS:-} || " $TESTS " == *" ${words[1]} "* ]] || continue
     [[ " $suites " != *" ${words[0]} "* ]] || run_test "${words[@]:1}"
   done
   for suite in "${!left_out[@]}"; do

@@ -15,7 +15,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../pipelines/setup.sh"
 
 passed=0 failed=0 skipped=0 finished=false
-sanitizers=true long=false peers=false suites=() options=(-Dtests=true -Dfft=enabled)
+sanitizers=true long=false peers=false suites=() options=(-Dtests=true)
 
 usage()
 {
@@ -166,7 +166,6 @@ trap finish EXIT
 need_cuda
 need command c++ g++ # the public headers are for C++ too
 need command python3 python3
-need module fftw3f libfftw3-dev
 if find_nvcc >/dev/null && have_gpu; then # CUDA memory and a decoder, for the tests of the suite gpu
   need element h264parse gstreamer1.0-plugins-bad
   need element x264enc gstreamer1.0-plugins-ugly

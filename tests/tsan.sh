@@ -4,13 +4,13 @@
 # Builds with ThreadSanitizer and runs the tests of the element in which threads meet; a race fails the test. On demand:
 # it takes some ten minutes. What is told apart from races, and how, is in the heads of tsan_glib.c and tsan.supp.
 #
-# Usage: tests/tsan.sh [TEST]...        the default: element flights
+# Usage: tests/tsan.sh [TEST]...        the default: element flights regions_hostile
 # BUILD_DIR=DIR: build in DIR-tsan instead of build-tests-tsan.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../pipelines/setup.sh"
 
 tests=("$@")
-((${#tests[@]})) || tests=(element flights)
+((${#tests[@]})) || tests=(element flights regions_hostile)
 dir=$build-tsan
 
 install_needs

@@ -87,14 +87,21 @@ static const guint8 *
 find_weights(const CpuWorker *worker, const CpuTile *tile, int y)
 {
   const CnvJob *weights = cnv_cpu_weights(tile);
-  int n = tile->last - tile->first;
+  int n = tile->last - tile->first, first, last;
 
   if (weights && weights->coverage_pitch > 0 && tile->first >= weights->x &&
       tile->last <= weights->x + weights->width && y >= weights->y && y < weights->y + weights->height)
     return cnv_job_weights(weights, tile->frame->coverage, tile->first, y);
-  for (int i = 0; i < n; i++)
-    worker->bytes[i] =
-        (guint8)(weights ? cnv_filter_weight(weights, tile->frame->coverage, tile->first + i, y) : CNV_WEIGHT_ONE);
+  if (!weights || weights->coverage_pitch == 0) {
+    memset(worker->bytes, CNV_WEIGHT_ONE, n);
+    return worker->bytes;
+  }
+  memset(worker->bytes, 0, n);
+  first = CLAMP(weights->x, tile->first, tile->last);
+  last = CLAMP(weights->x + weights->width, first, tile->last);
+  if (first < last && y >= weights->y && y < weights->y + weights->height)
+    memcpy(worker->bytes + (first - tile->first), cnv_job_weights(weights, tile->frame->coverage, first, y),
+           last - first);
   return worker->bytes;
 }
 
@@ -112,11 +119,24 @@ load_flat(const CpuWorker *worker, const CpuTile *tile, const CnvFrame *frame, i
 }
 
 static void
+load_weighed(const CpuWorker *worker, const CpuTile *tile, const CnvFrame *frame, int y, float *to)
+{
+  const CpuPlane *plane = tile->plane;
+  const guint8 *weights =
+      cnv_cpu_spread(worker->spread, find_weights(worker, tile, y), tile->last - tile->first, plane->from->channels);
+
+  tile->frame->simd->load_weighed(to, cnv_component_at(frame, &plane->from->component[0], tile->job, tile->first, y),
+                                  weights, cnv_cpu_samples(tile), &plane->samples);
+}
+
+static void
 load_frame(const CpuWorker *worker, const CpuTile *tile, const CnvFrame *frame, int y, float *to)
 {
   const CnvPlane *plane = tile->plane->from;
 
-  if (plane->plain)
+  if (tile->plane->weighed)
+    load_weighed(worker, tile, frame, y, to);
+  else if (plane->plain)
     tile->frame->simd->load(to, cnv_component_at(frame, &plane->component[0], tile->job, tile->first, y),
                             cnv_cpu_samples(tile), &tile->plane->samples);
   else if (tile->plane->flat)
@@ -137,6 +157,10 @@ load_inside(const CpuWorker *worker, const CpuTile *part, int t, int y, float *t
   int samples = cnv_cpu_samples(part);
   gboolean begun = FALSE;
 
+  if (part->plane->of_weights) {
+    frame->simd->load(to, find_weights(worker, part, y), samples, &part->plane->samples);
+    return;
+  }
   for (int i = taps.first; i < taps.first + taps.n; i++) {
     if (frame->weight[i] == 0)
       continue;

@@ -183,7 +183,7 @@ cnv_cpu_find_cosines(CpuPlane *plane)
   CpuTerm *term = &plane->term[0];
   double size[CNV_N_AXES] = {0, 0}, gain = 0, error = from->full[0] > 1023 ? COSINES_ERROR_DEEP : COSINES_ERROR;
 
-  if (plane->dense || from->n_terms > 1 || from->weight >= 0 || term->taps[CNV_X].run.n || term->taps[CNV_Y].run.n)
+  if (plane->dense || from->n_terms > 1 || cnv_cpu_divides(plane) || term->taps[CNV_X].run.n || term->taps[CNV_Y].run.n)
     return FALSE;
   for (int c = 0; c < from->channels; c++)
     gain = MAX(gain, fabs(from->gain[c]));

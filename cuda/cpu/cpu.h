@@ -26,15 +26,13 @@ typedef struct {
   const CnvJob *weights;  /* of CnvJobs */
 } CpuFrame;
 
-#define CNV_CPU_FFT_COLUMNS 8 /* that are transformed at a time: a cache line of each row */
-
 /* The tiles of a plane that are transformed, and how: fft.c. */
 typedef struct {
-  int columns, rows; /* complex numbers, of samples with their apron; powers of two; columns 0: none is */
-  int width, height; /* samples of output: of a row, in whole pixels, and in both halves down a column */
-  double products;   /* of a sample without it, for each that it takes with a single term */
-  gsize stride;      /* floats from row to row of a tile */
-  gpointer transform[4];
+  int columns, rows;        /* complex numbers, of samples with their apron; powers of two; columns 0: none is */
+  int width, height;        /* samples of output: of a row, in whole pixels, and in both halves down a column */
+  double products;          /* of a sample without it, for each that it takes with a single term */
+  gsize line;               /* floats from row to row of samples before or after a transform */
+  float *table[CNV_N_AXES]; /* factors of transforms along rows and columns */
 } CpuFft;
 
 /* A term of a plane, made ready. */
@@ -46,14 +44,19 @@ typedef struct {
   CpuStep *steps;           /* summed: those of the taps */
   int n_steps;
   CpuCosines cosines[CNV_N_AXES]; /* sliding: the taps */
-  float *spectrum;                /* fft: of the taps, a strip of columns after the other */
+  float *spectrum;                /* fft: of the taps, strip after strip of columns */
 } CpuTerm;
 
 /* A plane of a plan, made ready. Arrays of samples are as long as the widest tile, which begins at a whole pixel. */
 typedef struct {
   const CnvPlan *plan;
-  const CnvPlane *from;
-  gboolean dense;   /* all terms as two-dimensional taps */
+  const CnvPlane *given; /* the plan's */
+  const CnvPlane *from;  /* it, or `own` */
+  CnvPlane own;
+  gboolean weighed;   /* normalised convolution: samples are loaded times their weights, and sums multiplied by norms */
+  gboolean unweighed; /* such a plane where all weights are 1 */
+  gboolean of_weights; /* its samples are the weights of such a plane, and its tiles write norms */
+  gboolean dense;      /* all terms as two-dimensional taps */
   gboolean summed;  /* dense taps of so few steps that rings hold sums of all rows so far, those above the first too */
   gboolean sliding; /* the only term's taps are sums of cosines */
   /* Columns and rows, multiples of these, where sums that run along an axis begin anew, so that their last bits do not
@@ -76,7 +79,8 @@ typedef struct {
   gsize line_length; /* floats of a loaded row with its apron */
   CpuTerm term[CNV_MAX_TERMS];
   CpuSamples samples; /* of plain and flat planes */
-  gboolean flat; /* not plain only because coverage weighs its samples, which are an array: vector code does them */
+  gboolean flat; /* not plain only because coverage weighs its samples, which are an array: vector code does them, the
+                    weight being one more channel. Most planes are `weighed` instead */
   int stored;    /* samples of a pixel there, of which the filtered ones begin with number first_stored */
   int first_stored;
   float *mid_bias;
@@ -94,6 +98,9 @@ typedef struct {
    * own, or some tiles make those of a whole frame first, top and bottom being numbers of them, and others use them. */
   float *const *made;
   const float *const *small;
+  /* Of a weighed plane and of its weights: for each pixel of the job, row by row, 1 divided by the filtered weight, or
+   * 0 where that is nearly 0. */
+  float *norms;
 } CpuTile;
 
 /* A term of a plane on its way down a tile. */
@@ -118,6 +125,7 @@ typedef struct {
   float *flat;    /* flat: samples before they are weighed */
   float *means;   /* and the weighed sums divided by the sums of weights */
   guint8 *bytes;  /* and their weights */
+  guint8 *spread; /* weighed: the weights of a row's samples */
   CpuTermState term[CNV_MAX_TERMS];
   float *enter, *leave;     /* sliding: a band's rows, of CNV_CPU_CHUNK samples each, that enter sums and leave them */
   float *down, *along;      /* sums of all columns, and of the band's rows */
@@ -125,12 +133,10 @@ typedef struct {
   gint16 *shorts;           /* in 16 bits: a loaded row with its apron, the ring, rows of sums */
   int *sources;             /* of the loaded row's pixels */
   float *blended, *results; /* coarse: rows of columns that are blended, and rows of results blended back along x */
-  float *tile, *strip;      /* fft: rows that are transformed, and some columns of them */
-  float *numbers;           /* a row before, or transformed back */
-  float *halves;            /* a row of the upper half with its apron, and one of the lower half */
+  float *tile, *strip;      /* fft: bands of rows that are transformed, and a strip of columns */
+  float *lines;             /* a band's rows of samples: of the upper half, then of the lower half */
   float *sums_of_terms;     /* products so far, of several terms */
   gboolean scaled;          /* renormalize: some factor is not 1 */
-  float *weight;            /* of each pixel of a row */
   double *columns, *cells;  /* mosaic: sums of columns of a cell, and of cells */
   guint8 *unfiltered;       /* pixels of a row whose weight component is 0, so that their input stands */
   gboolean has_unfiltered;  /* flat: there are some */
@@ -192,6 +198,14 @@ cnv_cpu_source(const CpuTile *tile, int axis, int at)
   return index < 0 ? -1 : first + index;
 }
 
+/* TRUE if sums are divided by sums of weights, which may be small: forms whose errors do not shrink with them are out.
+ */
+static inline gboolean
+cnv_cpu_divides(const CpuPlane *plane)
+{
+  return plane->from->weight >= 0 || plane->weighed || plane->of_weights;
+}
+
 /* The weights of what a tile of a plan for normalised convolution reads; NULL: all are 1. */
 static inline const CnvJob *
 cnv_cpu_weights(const CpuTile *tile)
@@ -210,8 +224,28 @@ cnv_cpu_taps_found(const CnvTerm *term, const CnvJob *job, int axis, int at)
   return (CpuTapRange){first, CLAMP(size - start, first, n) - first};
 }
 
+/* The weights of n pixels as those of their samples: where they lie, or a copy. */
+static inline const guint8 *
+cnv_cpu_spread(guint8 *to, const guint8 *weights, int n, int channels)
+{
+  guint16 *pairs = (guint16 *)to;
+  guint32 *fours = (guint32 *)to;
+
+  if (channels == 1)
+    return weights;
+  for (int i = 0; i < n && channels == 2; i++)
+    pairs[i] = (guint16)(weights[i] * 0x101);
+  for (int i = 0; i < n && channels == 4; i++)
+    fours[i] = weights[i] * 0x1010101u;
+  for (int i = 0; i < 3 * n && channels == 3; i++)
+    to[i] = weights[i / 3];
+  return to;
+}
+
 /* ---- prepare.c: planes made ready when the plans change, and the memory of threads; nothing is allocated for a frame
  * ---- */
+
+#define CNV_CPU_PLANES (3 * CNV_MAX_PLANES)
 
 /* Zero before the first use. */
 typedef struct {
@@ -219,9 +253,9 @@ typedef struct {
   CnvPlan *plan[CNV_MAX_PLANS];
   guint n_plans;
   gboolean small_tiles; /* made for many regions, whose tiles are too small for sums to slide */
-  CpuPlane *plane;      /* CNV_MAX_PLANES of each plan */
-  CpuWorker *worker;    /* one a thread */
-  guint8 *block;        /* of all arrays of planes and workers */
+  CpuPlane *plane;   /* CNV_CPU_PLANES of each plan: its own, the weights of each that is weighed, and it unweighed */
+  CpuWorker *worker; /* one a thread */
+  guint8 *block;     /* of all arrays of planes and workers */
   gsize block_size;
 } CpuPrepared;
 
@@ -268,17 +302,36 @@ gboolean cnv_cpu_find_cosines(CpuPlane *plane);
 /* start: 2 * CNV_CPU_COSINES for each of 2 * radius + 1 samples. */
 void cnv_cpu_cosines_fill(CpuCosines *cosines, float *start);
 
-/* fft.c, or fft_none.c of a build without it. Sets fft where that is the fastest for the plane, and exact enough. */
+/* fft.c. Sets fft if transforms are the fastest way for the plane, and exact enough. */
 void cnv_cpu_fft_shape(CpuPlane *plane);
 
-/* TRUE where it is the fastest for so many rows of so many samples, too. */
+/* TRUE if they are also the fastest way for a job of `rows` rows of `samples` samples. */
 gboolean cnv_cpu_fft_suits(const CpuFft *fft, int samples, int rows);
 
-/* Makes transforms, of memory like the worker's, which is laid out for the plane, and the spectra of its terms. */
-void cnv_cpu_fft_start(CpuPlane *plane, CpuWorker *worker);
-void cnv_cpu_fft_clear(CpuFft *fft);
+/* Fills the tables, and the spectra of the plane's terms, with the memory of a worker that is laid out for the plane.
+ */
+void cnv_cpu_fft_start(CpuPlane *plane, CpuWorker *worker, const CpuSimd *simd);
+
+/* Powers of two, the lengths of transforms. */
+#define CNV_CPU_FFT_SHORTEST 32
+#define CNV_CPU_FFT_LONGEST 2048
+
+/* Computes the factors for transforms of length n (CpuSimdTransform). */
+#define CNV_CPU_FFT_TABLE(n) (2 * (gsize)(n)) /* floats, at most */
+void cnv_cpu_fft_table(float *table, int n);
+
+/* Returns the functions of that instruction set if the machine has it, else of the best one. Without a name the best.
+ */
+const CpuSimd *cnv_cpu_choose_simd(const char *wanted);
 
 /* ---- the work on a tile ---- */
+
+#define CNV_CPU_TILE_MOST 8192 /* pixels of a row of a tile that is divided into blocks */
+
+/* Filters a tile of a weighed plane or of its weights, block by block (weighed.c). FALSE from has_blocks: it has to be
+ * run whole. */
+void cnv_cpu_weighed_run(CpuWorker *worker, const CpuTile *tile);
+gboolean cnv_cpu_weighed_has_blocks(const CpuTile *tile);
 
 /* Filters a tile by the algorithm of its plane. */
 void cnv_cpu_tile_run(CpuWorker *worker, const CpuTile *tile);

@@ -2,8 +2,7 @@
  *
  * The CPU engine. A frame's work is jobs (jobs.h); each is cut into tiles, columns narrow enough that the rows
  * a filter needs stay in cache as float32; threads take tile after tile (tile.c). The rest of the frame is copied
- * first. Of a frame with the plans of the last one only jobs and tiles are made again, and not even these where both
- * frames are filtered whole.
+ * first. Jobs, tiles, coverage and norms stay for the next frame if its work is the same.
  */
 #include "cpu/cpu.h"
 #include "plan/arith.h"
@@ -30,9 +29,14 @@ typedef struct {
   CnvJobs work;
   guint8 *coverage; /* of these jobs, with room for coverage_room bytes */
   gsize coverage_room;
+  float *norms; /* of the jobs of weighed planes, with room for norms_room bytes */
+  gsize norms_room;
   GArray *to_cover; /* CoverPart: what of the coverage is still to be made */
   GArray *tiles;    /* CpuTile, of these jobs */
-  guint n_first;    /* tiles that are done before the others, which need them or change other bits of the same words */
+  guint n_norms;    /* tiles that make norms, the first; once they have, they are left out */
+  gboolean has_norms;
+  guint n_first; /* tiles after these that are done before the others, which need them or change other bits of the same
+                    words */
   guint first_tile; /* of those under way */
   guint copied;     /* bits: planes of the frame to be copied */
 } CpuSession;
@@ -128,7 +132,7 @@ cut_small_picture(CpuSession *self, const CnvJob *job, const CpuPlane *plane)
 }
 
 static void
-cut_job(CpuSession *self, const CnvJob *job, const CpuPlane *plane, gboolean small)
+cut_job(CpuSession *self, const CnvJob *job, const CpuPlane *plane, gboolean small, float *norms)
 {
   int right = job->x + job->width, bottom = job->y + job->height, size[CNV_N_AXES];
   gboolean fft = cnv_cpu_fft_suits(&plane->fft, job->width * plane->from->channels, job->height);
@@ -146,6 +150,7 @@ cut_job(CpuSession *self, const CnvJob *job, const CpuPlane *plane, gboolean sma
 
       last = right - first > size[CNV_X] ? cut_at(first, size[CNV_X], plane->restart[CNV_X]) : right;
       tile.last = last;
+      tile.norms = norms;
       tile.middle = fft ? (top + end + 1) / 2 : 0;
       if (small)
         tile.small = (const float *const *)plane->small + first / plane->small_width * plane->small_rows;
@@ -158,7 +163,7 @@ cut_job(CpuSession *self, const CnvJob *job, const CpuPlane *plane, gboolean sma
 static const CpuPlane *
 plane_of(const CpuSession *self, const CnvJob *job)
 {
-  const CpuPlane *plane = &self->prepared.plane[job->plan * CNV_MAX_PLANES + job->plane];
+  const CpuPlane *plane = &self->prepared.plane[job->plan * CNV_CPU_PLANES + job->plane];
 
   return plane->from && plane->from->filtered ? plane : NULL;
 }
@@ -187,8 +192,36 @@ count_threads(const CpuSession *self)
 
     if (plane)
       products += (double)job->width * job->height * plane->products;
+    if (plane && plane->weighed)
+      products += (double)job->width * job->height * plane[CNV_MAX_PLANES].products;
   }
   return products < ALONE_US * PRODUCTS_A_US ? 1 : self->n_threads;
+}
+
+/* Floats of the norms of a job. */
+static gsize
+count_norms(const CpuSession *self, const CnvJob *job)
+{
+  const CpuPlane *plane = plane_of(self, job);
+
+  return plane && plane->weighed ? (gsize)job->width * job->height : 0;
+}
+
+/* The tiles that make the norms of all jobs. */
+static void
+cut_norms(CpuSession *self)
+{
+  float *norms = self->norms;
+
+  for (guint i = 0; i < self->work.jobs->len; i++) {
+    const CnvJob *job = &g_array_index(self->work.jobs, CnvJob, i);
+    gsize n = count_norms(self, job);
+
+    if (n > 0)
+      cut_job(self, job, plane_of(self, job) + CNV_MAX_PLANES, FALSE, norms);
+    norms += n;
+  }
+  self->n_norms = self->tiles->len;
 }
 
 /* Small pictures come first, or else the planes that share no words with those before them. */
@@ -197,9 +230,11 @@ cut_jobs(CpuSession *self, const CnvPlan *plan)
 {
   gboolean words = FALSE;
   guint first_of_words = G_MAXUINT;
+  float *norms = self->norms;
 
   for (int p = 0; p < plan->n_planes; p++)
     words |= shares_words(plan, p);
+  cut_norms(self);
   for (guint i = 0; i < self->work.jobs->len && !words; i++) {
     const CnvJob *job = &g_array_index(self->work.jobs, CnvJob, i);
     const CpuPlane *plane = plane_of(self, job);
@@ -207,7 +242,7 @@ cut_jobs(CpuSession *self, const CnvPlan *plan)
     if (plane && is_shared(self, job, plane))
       cut_small_picture(self, job, plane);
   }
-  self->n_first = self->tiles->len;
+  self->n_first = self->tiles->len - self->n_norms;
   for (guint i = 0; i < self->work.jobs->len; i++) {
     const CnvJob *job = &g_array_index(self->work.jobs, CnvJob, i);
     const CpuPlane *plane = plane_of(self, job);
@@ -215,10 +250,11 @@ cut_jobs(CpuSession *self, const CnvPlan *plan)
     if (plane && shares_words(plan, job->plane))
       first_of_words = MIN(first_of_words, self->tiles->len);
     if (plane)
-      cut_job(self, job, plane, !words && is_shared(self, job, plane));
+      cut_job(self, job, plane, !words && is_shared(self, job, plane), norms);
+    norms += count_norms(self, job);
   }
   if (words)
-    self->n_first = MIN(first_of_words, self->tiles->len);
+    self->n_first = MIN(first_of_words, self->tiles->len) - self->n_norms;
 }
 
 /* Lists what of the coverage of some jobs threads are to make. */
@@ -238,23 +274,47 @@ list_coverage(CpuSession *self, const GArray *jobs)
   }
 }
 
+/* Makes room of `size` bytes in a block, whose contents are lost if it has less. FALSE with CNV_ERROR_MEMORY. */
+static gboolean
+make_room(gpointer *block, gsize *room, gsize size, GError **error)
+{
+  if (size <= *room)
+    return TRUE;
+  g_free(*block);
+  *block = g_try_malloc(size);
+  *room = *block ? size : 0;
+  if (!*block)
+    g_set_error(error, CNV_ERROR, CNV_ERROR_MEMORY,
+                "no memory for %" G_GSIZE_FORMAT " bytes of weights of regions: use fewer or smaller regions", size);
+  return *block != NULL;
+}
+
+/* Makes room for the norms of the jobs. */
+static gboolean
+start_norms(CpuSession *self, GError **error)
+{
+  gpointer block = self->norms;
+  gsize n = 0;
+  gboolean ok;
+
+  for (guint i = 0; i < self->work.jobs->len; i++)
+    n += count_norms(self, &g_array_index(self->work.jobs, CnvJob, i));
+  ok = make_room(&block, &self->norms_room, n * sizeof(float), error);
+  self->norms = block;
+  return ok;
+}
+
 /* Makes room for the coverage of the jobs, and a list of what threads are to make of it. */
 static gboolean
 start_coverage(CpuSession *self, GError **error)
 {
-  gsize size = self->work.coverage_size;
+  gpointer block = self->coverage;
+  gboolean ok = make_room(&block, &self->coverage_room, self->work.coverage_size, error);
 
+  self->coverage = block;
   g_array_set_size(self->to_cover, 0);
-  if (size > self->coverage_room) {
-    g_free(self->coverage);
-    self->coverage = g_try_malloc(size);
-    self->coverage_room = self->coverage ? size : 0;
-  }
-  if (size > self->coverage_room) {
-    g_set_error(error, CNV_ERROR, CNV_ERROR_MEMORY,
-                "no memory for %" G_GSIZE_FORMAT " bytes of weights of regions: use fewer or smaller regions", size);
+  if (!ok)
     return FALSE;
-  }
   self->frame.coverage = self->coverage;
   self->frame.weights = (const CnvJob *)self->work.weights->data;
   list_coverage(self, self->work.weights);
@@ -273,12 +333,13 @@ cut(CpuSession *self, const CnvWork *work, GError **error)
     if (plan->plane[p].plain && plan->plane[p].filtered && plan->plane[p].algorithm != CNV_ALGORITHM_NAIVE)
       self->copied &= ~(1u << plan->plane[p].component[0].plane); /* its tiles write all of it */
   g_array_set_size(self->tiles, 0);
-  self->n_first = 0;
+  self->n_first = self->n_norms = 0;
+  self->has_norms = FALSE;
   cnv_jobs_make(&self->work, work, 0, 0);
   self->base.stats.planned++;
   self->base.stats.crowd = MAX(self->base.stats.crowd, self->work.crowd);
   self->base.stats.threads = count_threads(self);
-  if (!start_coverage(self, error)) {
+  if (!start_coverage(self, error) || !start_norms(self, error)) {
     self->work.work.n_plans = 0; /* nothing matches it */
     return FALSE;
   }
@@ -350,7 +411,16 @@ run_tile(gpointer data, guint part, guint thread)
 {
   CpuSession *self = data;
 
-  cnv_cpu_tile_run(&self->prepared.worker[thread], &g_array_index(self->tiles, CpuTile, self->first_tile + part));
+  const CpuTile *tile = &g_array_index(self->tiles, CpuTile, self->first_tile + part);
+
+  (cnv_cpu_weighed_has_blocks(tile) ? cnv_cpu_weighed_run : cnv_cpu_tile_run)(&self->prepared.worker[thread], tile);
+}
+
+static void
+run_tiles(CpuSession *self, guint first, guint n)
+{
+  self->first_tile = first;
+  cnv_team_run(self->team, self->base.stats.threads, n, run_tile, self);
 }
 
 static void
@@ -369,7 +439,7 @@ cover_part(gpointer data, guint part, guint thread)
 static void
 count_tiles(const CpuSession *self, CnvSessionStats *stats)
 {
-  for (guint i = 0; i < self->tiles->len; i++) {
+  for (guint i = self->n_norms; i < self->tiles->len; i++) {
     const CpuTile *tile = &g_array_index(self->tiles, CpuTile, i);
 
     stats->sliding += tile->plane->sliding;
@@ -393,10 +463,11 @@ cpu_submit(CnvSession *base, const CnvWork *work, const CnvFrame *in, const CnvF
   copy(self, &work->plan[0]->layout, self->copied, &self->frame.in, out);
   cnv_team_run(self->team, stats->threads, self->to_cover->len, cover_part, self);
   g_array_set_size(self->to_cover, 0);
-  self->first_tile = 0;
-  cnv_team_run(self->team, stats->threads, self->n_first, run_tile, self);
-  self->first_tile = self->n_first;
-  cnv_team_run(self->team, stats->threads, self->tiles->len - self->n_first, run_tile, self);
+  if (!self->has_norms)
+    run_tiles(self, 0, self->n_norms);
+  self->has_norms = TRUE;
+  run_tiles(self, self->n_norms, self->n_first);
+  run_tiles(self, self->n_norms + self->n_first, self->tiles->len - self->n_norms - self->n_first);
 
   stats->frames++;
   count_tiles(self, stats);
@@ -454,45 +525,10 @@ cpu_close(CnvSession *base)
   g_array_unref(self->tiles);
   g_array_unref(self->to_cover);
   g_free(self->coverage);
+  g_free(self->norms);
   cnv_jobs_clear(&self->work);
   g_free(base->device_name);
   g_free(self);
-}
-
-/* Best first. */
-static const CpuSimd *const simds[] = {
-#ifdef __x86_64__
-    &cnv_cpu_simd_avx512,
-    &cnv_cpu_simd_avx2,
-#endif
-#ifdef __aarch64__
-    &cnv_cpu_simd_neon,
-#else
-    &cnv_cpu_simd_plain,
-#endif
-};
-
-static gboolean
-machine_has(const CpuSimd *simd)
-{
-#ifdef __x86_64__
-  if (simd == &cnv_cpu_simd_avx512)
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("fma");
-  if (simd == &cnv_cpu_simd_avx2)
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-#endif
-  return TRUE;
-}
-
-/* The one of that name where the machine has it, else the best. */
-static const CpuSimd *
-choose_simd(const char *wanted)
-{
-  for (gsize i = 0; i < G_N_ELEMENTS(simds); i++)
-    if (machine_has(simds[i]) && (!wanted || strcmp(wanted, simds[i]->name) == 0))
-      return simds[i];
-  return choose_simd(NULL);
 }
 
 static CnvSession *
@@ -508,7 +544,7 @@ cpu_open(const CnvSessionOptions *options, GError **error)
   self->base.history_push = cpu_history_push;
   self->base.wait = cpu_wait;
   self->base.close = cpu_close;
-  self->frame.simd = self->prepared.simd = choose_simd(options->simd);
+  self->frame.simd = self->prepared.simd = cnv_cpu_choose_simd(options->simd);
   self->n_threads = n_threads;
   self->team = cnv_team_new(n_threads, &cause);
   self->tiles = g_array_new(FALSE, FALSE, sizeof(CpuTile));

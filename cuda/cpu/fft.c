@@ -1,31 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Dense taps by Fourier transforms of tiles with their aprons: of what comes back, that is right which the tile's edges
- * do not reach (overlap-save). Taps are real numbers, so that a tile's upper half is transformed as real parts and its
- * lower half as imaginary ones, and neither enters the other's sums. A row is transformed as it stands, its channels
- * side by side, by taps so many samples apart.
+ * Dense taps by Fourier transforms of tiles with their aprons (overlap-save): of the result, the samples are right that
+ * the tile's edges do not reach. Taps are real numbers, so the upper half of a tile becomes real parts and its lower
+ * half imaginary parts, and neither enters the sums of the other. The channels of a row stay side by side, and taps lie
+ * as many samples apart.
  *
- * Rows are transformed as they are loaded; then a few columns at a time, which stay in cache, to and fro with the
- * product between; then rows again as they are stored. Tiles have their places in the job, whoever does them, so that
- * results are the same for any number of threads.
+ * Transforms run in bands of CNV_CPU_BAND rows or columns side by side (simd.h). Rows are transposed into bands as they
+ * are loaded, and transformed. Then each strip of columns, which stays in cache, is transformed, multiplied and
+ * transformed back. Then the rows that are right are transformed back, and stored. Tiles have fixed places in a job, so
+ * that results are the same for any number of threads.
  */
 #include "cpu/cpu.h"
 
-#include <fftw3.h>
 #include <math.h>
 
 #include "plan/arith.h"
 
-#define COLUMNS CNV_CPU_FFT_COLUMNS
-#define PAD 8 /* numbers more from row to row, so that rows do not share cache sets */
-#define SMALLEST 32
-#define LARGEST 2048
-#define TILE_PRODUCTS 16.0 /* that take as long as a number of a tile for each halving of the tile, in cache */
-#define FAST_ROWS 128      /* whose strips of columns stay in the first-level cache */
-#define SLOW 1.3           /* the time of twice as many */
-#define VERY_SLOW 1.8      /* and of more */
-#define LARGE (128 * 1024) /* numbers of a tile: larger ones are so few that many threads would wait for each other */
-#define LOSS 1.1           /* for which smaller ones may be slower */
+#define PAD 16                /* floats more from line to line, so that lines do not share cache sets */
+#define NUMBER_PRODUCTS 130.0 /* that take as long as a number of a tile, in both ways */
+#define LINE_NUMBERS 16       /* and as loading and storing a line, beyond its numbers */
+#define LARGE (64 * 1024)     /* numbers of a tile, of which many threads wait for the last ones */
+#define WAITING 4             /* tiles, for whose time */
 
 /* Root of the mean square of errors in samples, for samples that are 0 or full, taps whose squares add up to 1, and
  * gain 1, in parts of mid; and what they may be. */
@@ -33,24 +28,32 @@
 #define ERROR_MOST 6e-5 /* up to 12 bits: as many samples then differ by one as the float32 algorithms may have */
 #define ERROR_MOST_OF_16_BITS 0.03 /* the largest of some millions is 6 times that */
 
-enum { ROW, COLUMN, COLUMN_BACK, ROW_BACK };
-
 /* ---- when plans change ---- */
 
-/* In products. */
-static double
-cost_of(const CpuFft *fft, int samples, int rows)
+static int
+count_tiles(const CpuFft *fft, int samples, int rows)
 {
-  double numbers = (double)fft->columns * fft->rows;
-  double slow = fft->rows > 2 * FAST_ROWS ? VERY_SLOW : fft->rows > FAST_ROWS ? SLOW : 1;
-  double loss = numbers > LARGE ? LOSS : 1;
-  int tiles = cnv_divide_up(samples, fft->width) * cnv_divide_up(rows, fft->height);
-
-  return TILE_PRODUCTS * numbers * log2(numbers) * slow * loss * tiles;
+  return cnv_divide_up(samples, fft->width) * cnv_divide_up(rows, fft->height);
 }
 
-/* Products of a sample by the other ways, by those of transforms for a single term: others are transformed to and not
- * back. */
+/* The time of so many tiles, in products. */
+static double
+cost_of(const CpuFft *fft, int tiles)
+{
+  return NUMBER_PRODUCTS * (fft->columns + LINE_NUMBERS) * fft->rows * tiles;
+}
+
+/* The time of a frame, by which tile sizes are compared. It does not depend on the number of threads. */
+static double
+cost_of_frame(const CpuFft *fft, const CnvPlane *from)
+{
+  int waiting = fft->columns * fft->rows > LARGE ? WAITING : 0;
+
+  return cost_of(fft, count_tiles(fft, from->width * from->channels, from->height) + waiting);
+}
+
+/* Products of a sample by the other ways, for each that transforms take with a single term: of four steps, along rows
+ * and columns and back, all but the last are done for every term. */
 static double
 products_without(const CpuPlane *plane)
 {
@@ -62,7 +65,7 @@ products_without(const CpuPlane *plane)
 
     products += plane->summed ? CNV_CPU_STEP_PRODUCTS * plane->term[t].n_steps : (double)n[CNV_X] * n[CNV_Y];
   }
-  return products / ((n_terms + 1) / 2.0);
+  return products / ((3 * n_terms + 1) / 4.0);
 }
 
 /* A sample's error is that of all in its tile, however small it is itself. */
@@ -98,16 +101,15 @@ cnv_cpu_fft_shape(CpuPlane *plane)
     apron[CNV_X] = MAX(apron[CNV_X], (from->term[t].n[CNV_X] - 1) * channels);
     apron[CNV_Y] = MAX(apron[CNV_Y], from->term[t].n[CNV_Y] - 1);
   }
-  for (int columns = SMALLEST; columns <= LARGEST; columns *= 2)
-    for (int rows = SMALLEST; rows <= LARGEST / 4; rows *= 2) {
+  for (int columns = CNV_CPU_FFT_SHORTEST; columns <= CNV_CPU_FFT_LONGEST; columns *= 2)
+    for (int rows = CNV_CPU_FFT_SHORTEST; rows <= CNV_CPU_FFT_LONGEST / 4; rows *= 2) {
       CpuFft fft = {columns, rows, (columns - apron[CNV_X]) / channels * channels, 2 * (rows - apron[CNV_Y])};
 
-      if (fft.width > 0 && fft.height > 0 &&
-          (!best.columns || cost_of(&fft, samples, from->height) < cost_of(&best, samples, from->height)))
+      if (fft.width > 0 && fft.height > 0 && (!best.columns || cost_of_frame(&fft, from) < cost_of_frame(&best, from)))
         best = fft;
     }
   best.products = products_without(plane);
-  best.stride = 2 * (gsize)(best.columns + PAD);
+  best.line = best.columns + PAD;
   if (cnv_cpu_fft_suits(&best, samples, from->height))
     plane->fft = best;
 }
@@ -115,131 +117,188 @@ cnv_cpu_fft_shape(CpuPlane *plane)
 gboolean
 cnv_cpu_fft_suits(const CpuFft *fft, int samples, int rows)
 {
-  return fft->columns && cost_of(fft, samples, rows) < fft->products * samples * rows;
+  return fft->columns && cost_of(fft, count_tiles(fft, samples, rows)) < fft->products * samples * rows;
 }
 
+/* ---- bands: number i of CNV_CPU_BAND rows or columns side by side (CpuSimdTransform) ---- */
+
+#define NUMBER (2 * CNV_CPU_BAND)               /* floats from number to number */
+#define BLOCK (CNV_CPU_BAND * NUMBER)           /* and of CNV_CPU_BAND numbers */
+#define LOWER(fft) (CNV_CPU_BAND * (fft)->line) /* from the lines of the upper half to those of the lower half */
+
+/* Makes lines a band of n numbers, or the reverse. */
 static void
-execute(const CpuFft *fft, int which, float *from, float *to)
+turn_lines(const CpuFft *fft, const CpuSimd *simd, float *lines, float *band, int n, gboolean back)
 {
-  fftwf_execute_dft(fft->transform[which], (fftwf_complex *)from, (fftwf_complex *)to);
+  for (int x = 0; x < n; x += CNV_CPU_BAND)
+    for (int half = 0; half < 2; half++) {
+      float *line = lines + half * LOWER(fft) + x, *numbers = band + x * NUMBER + half * CNV_CPU_BAND;
+
+      if (back)
+        simd->wide->transpose(line, fft->line, numbers, NUMBER);
+      else
+        simd->wide->transpose(numbers, NUMBER, line, fft->line);
+    }
 }
 
-/* The transform of a term's taps, mirrored, and divided by what two transforms multiply by. */
+/* Makes CNV_CPU_BAND columns of the tile a strip, or the reverse. */
 static void
-fill_spectrum(const CpuPlane *plane, CpuTerm *term, CpuWorker *worker)
+turn_strip(const CpuFft *fft, const CpuSimd *simd, float *tile, float *strip, gboolean back)
+{
+  for (int y = 0; y < fft->rows; y += CNV_CPU_BAND, tile += fft->columns * NUMBER, strip += BLOCK)
+    for (int part = 0; part < NUMBER; part += CNV_CPU_BAND)
+      if (back)
+        simd->wide->transpose(tile + part, NUMBER, strip + part, NUMBER);
+      else
+        simd->wide->transpose(strip + part, NUMBER, tile + part, NUMBER);
+}
+
+static void
+transform_band(const CpuFft *fft, const CpuSimd *simd, float *lines, float *band)
+{
+  turn_lines(fft, simd, lines, band, fft->columns, FALSE);
+  simd->transform->forward(band, NULL, fft->columns, fft->table[CNV_X]);
+}
+
+/* ---- when plans change ---- */
+
+void
+cnv_cpu_fft_table(float *table, int n)
+{
+  for (; n > 8; n /= CNV_CPU_RADIX(n))
+    for (int j = 0; j < n / CNV_CPU_RADIX(n); j++)
+      for (int k = 1; k < CNV_CPU_RADIX(n); k++) {
+        double angle = -2 * G_PI * j * k / n;
+
+        *table++ = (float)cos(angle);
+        *table++ = (float)sin(angle);
+      }
+}
+
+/* Fills line y of a band with a row of a term's taps, or with nothing. */
+static void
+fill_line(const CpuPlane *plane, const CpuTerm *term, float *line, int y)
+{
+  double scale = 1.0 / ((double)plane->fft.columns * plane->fft.rows); /* two transforms multiply by so much */
+
+  memset(line, 0, plane->fft.columns * sizeof(float));
+  for (int x = 0; y < term->from->n[CNV_Y] && x < term->from->n[CNV_X]; x++)
+    line[x * plane->from->channels] = (float)(scale * cnv_plan_tap(plane->plan, term->from, x, y));
+}
+
+/* The conjugate of the transform of a term's taps: taps are not mirrored. */
+static void
+fill_spectrum(const CpuPlane *plane, CpuTerm *term, CpuWorker *worker, const CpuSimd *simd)
 {
   const CpuFft *fft = &plane->fft;
-  double scale = 1.0 / ((double)fft->columns * fft->rows);
   float *to = term->spectrum;
 
-  memset(worker->tile, 0, fft->stride * fft->rows * sizeof(float));
-  memset(worker->numbers, 0, 2 * fft->columns * sizeof(float));
-  for (int y = 0; y < term->from->n[CNV_Y]; y++) {
-    for (int x = 0; x < term->from->n[CNV_X]; x++)
-      worker->numbers[2 * x * plane->from->channels] = (float)(scale * cnv_plan_tap(plane->plan, term->from, x, y));
-    execute(fft, ROW, worker->numbers, worker->tile + y * fft->stride);
+  memset(worker->lines, 0, 2 * LOWER(fft) * sizeof(float));
+  for (int y = 0; y < fft->rows; y += CNV_CPU_BAND) {
+    for (int i = 0; i < CNV_CPU_BAND; i++)
+      fill_line(plane, term, worker->lines + i * fft->line, y + i);
+    transform_band(fft, simd, worker->lines, worker->tile + (gsize)y * fft->columns * 2);
   }
-  for (int x = 0; x < fft->columns; x += COLUMNS, to += 2 * COLUMNS * fft->rows) {
-    execute(fft, COLUMN, worker->tile + 2 * x, to);
-    for (int i = 1; i < 2 * COLUMNS * fft->rows; i += 2)
-      to[i] = -to[i];
+  for (int x = 0; x < fft->columns; x += CNV_CPU_BAND, to += fft->rows * NUMBER) {
+    turn_strip(fft, simd, worker->tile + x * NUMBER, to, FALSE);
+    simd->transform->forward(to, NULL, fft->rows, fft->table[CNV_Y]);
+    for (int i = 0; i < fft->rows * NUMBER; i++)
+      to[i] = i & CNV_CPU_BAND ? -to[i] : to[i];
   }
 }
 
-/* FFTW is to estimate what is fast, since what it measures differs from run to run and with it the last bit. */
 void
-cnv_cpu_fft_start(CpuPlane *plane, CpuWorker *worker)
+cnv_cpu_fft_start(CpuPlane *plane, CpuWorker *worker, const CpuSimd *simd)
 {
-  static gsize once;
-  CpuFft *fft = &plane->fft;
-  int stride = (int)fft->stride / 2;
-  fftwf_complex *tile, *strip, *numbers;
-
-  if (g_once_init_enter(&once)) {
-    fftwf_make_planner_thread_safe();
-    g_once_init_leave(&once, 1);
-  }
-  tile = (fftwf_complex *)worker->tile;
-  strip = (fftwf_complex *)worker->strip;
-  numbers = (fftwf_complex *)worker->numbers;
-  fft->transform[ROW] =
-      fftwf_plan_many_dft(1, &fft->columns, 1, numbers, NULL, 1, 0, tile, NULL, 1, 0, FFTW_FORWARD, FFTW_ESTIMATE);
-  fft->transform[ROW_BACK] =
-      fftwf_plan_many_dft(1, &fft->columns, 1, tile, NULL, 1, 0, numbers, NULL, 1, 0, FFTW_BACKWARD, FFTW_ESTIMATE);
-  fft->transform[COLUMN] = fftwf_plan_many_dft(1, &fft->rows, COLUMNS, tile, NULL, stride, 1, strip, NULL, COLUMNS, 1,
-                                               FFTW_FORWARD, FFTW_ESTIMATE);
-  fft->transform[COLUMN_BACK] = fftwf_plan_many_dft(1, &fft->rows, COLUMNS, strip, NULL, COLUMNS, 1, tile, NULL, stride,
-                                                    1, FFTW_BACKWARD, FFTW_ESTIMATE);
+  cnv_cpu_fft_table(plane->fft.table[CNV_X], plane->fft.columns);
+  cnv_cpu_fft_table(plane->fft.table[CNV_Y], plane->fft.rows);
   for (int t = 0; t < plane->from->n_terms; t++)
-    fill_spectrum(plane, &plane->term[t], worker);
-}
-
-void
-cnv_cpu_fft_clear(CpuFft *fft)
-{
-  for (guint i = 0; i < G_N_ELEMENTS(fft->transform); i++)
-    g_clear_pointer((fftwf_plan *)&fft->transform[i], fftwf_destroy_plan);
+    fill_spectrum(plane, &plane->term[t], worker, simd);
 }
 
 /* ---- a tile ---- */
 
-/* Loads a term's rows of both halves, and transforms them. Beyond them is nothing, so that nothing is left of another
- * tile. */
+/* Loads a row of a half as term t needs it; without one nothing, so that nothing of another tile is left. */
+static void
+load_line(CpuWorker *worker, const CpuTile *tile, int t, int y, gboolean is_row, float *line)
+{
+  const CpuFft *fft = &tile->plane->fft;
+  int n = cnv_cpu_samples(tile) + (tile->plane->term[t].from->n[CNV_X] - 1) * tile->plane->from->channels;
+
+  if (is_row)
+    cnv_cpu_load_row(worker, tile, t, cnv_cpu_source(tile, CNV_Y, y), line);
+  n = is_row ? n : 0;
+  memset(line + n, 0, (fft->columns - n) * sizeof(float));
+}
+
+/* Loads a term's rows of both halves, and transforms them. */
 static void
 transform_rows(CpuWorker *worker, const CpuTile *tile, int t)
 {
   const CpuFft *fft = &tile->plane->fft;
   const CnvTerm *term = tile->plane->term[t].from;
   int rows = tile->middle - tile->top, above = tile->top - term->anchor[CNV_Y], loaded = rows + term->n[CNV_Y] - 1;
-  int n = cnv_cpu_samples(tile) + (term->n[CNV_X] - 1) * tile->plane->from->channels;
-  gsize stride = tile->plane->line_length;
-  float *row = worker->tile;
+  float *band = worker->tile;
 
-  for (int y = above; y < above + loaded; y++, row += fft->stride) {
-    cnv_cpu_load_row(worker, tile, t, cnv_cpu_source(tile, CNV_Y, y), worker->halves);
-    cnv_cpu_load_row(worker, tile, t, cnv_cpu_source(tile, CNV_Y, y + rows), worker->halves + stride);
-    tile->frame->simd->wide->join(worker->numbers, worker->halves, stride, n, 2, 1);
-    memset(worker->numbers + 2 * n, 0, 2 * (fft->columns - n) * sizeof(float));
-    execute(fft, ROW, worker->numbers, row);
+  for (int y = 0; y < fft->rows; y += CNV_CPU_BAND, band += fft->columns * NUMBER) {
+    if (y >= loaded) {
+      memset(band, 0, fft->columns * NUMBER * sizeof(float));
+      continue;
+    }
+    for (int i = 0; i < CNV_CPU_BAND; i++) {
+      float *line = worker->lines + i * fft->line;
+
+      load_line(worker, tile, t, above + y + i, y + i < loaded, line);
+      load_line(worker, tile, t, above + y + i + rows, y + i < loaded, line + LOWER(fft));
+    }
+    transform_band(fft, tile->frame->simd, worker->lines, band);
   }
-  memset(row, 0, (fft->rows - loaded) * fft->stride * sizeof(float));
 }
 
-/* Columns of a term to products; those of all terms are added up, and become columns of the tile again. */
+/* Transforms a term's columns and multiplies them; those of all terms are added up, and transformed back. */
 static void
 transform_columns(CpuWorker *worker, const CpuTile *tile, int t)
 {
   const CpuSimd *simd = tile->frame->simd;
+  const CpuSimdTransform *transform = simd->transform;
   const CpuFft *fft = &tile->plane->fft;
-  int n = 2 * COLUMNS * fft->rows;
+  const float *table = fft->table[CNV_Y];
+  int n = fft->rows * NUMBER;
 
-  for (int i = 0; i < fft->columns / COLUMNS; i++) {
-    float *at = worker->tile + 2 * COLUMNS * i, *sums = worker->sums_of_terms + (gsize)i * n;
+  for (int x = 0; x < fft->columns; x += CNV_CPU_BAND) {
+    float *at = worker->tile + x * NUMBER, *sums = worker->sums_of_terms + (gsize)x / CNV_CPU_BAND * n;
 
-    execute(fft, COLUMN, at, worker->strip);
-    simd->wide->multiply(worker->strip, tile->plane->term[t].spectrum + (gsize)i * n, n / 2);
+    turn_strip(fft, simd, at, worker->strip, FALSE);
+    transform->convolve(worker->strip, tile->plane->term[t].spectrum + (gsize)x / CNV_CPU_BAND * n, fft->rows, table);
     if (t > 0)
       simd->add_scaled(worker->strip, sums, 1, n);
-    if (t < tile->plane->from->n_terms - 1)
+    if (t < tile->plane->from->n_terms - 1) {
       memcpy(sums, worker->strip, n * sizeof(float));
-    else
-      execute(fft, COLUMN_BACK, worker->strip, at);
+    } else {
+      turn_strip(fft, simd, at, worker->strip, TRUE);
+    }
   }
 }
 
-/* Transforms rows back and stores them: real parts are sums of the upper half, imaginary ones of the lower. */
+/* Transforms rows back and stores them: real parts are sums of the upper half, imaginary ones of the lower half. */
 static void
 store_rows(CpuWorker *worker, const CpuTile *tile)
 {
   const CpuFft *fft = &tile->plane->fft;
-  float *acc = worker->term[0].acc, *row = worker->tile;
+  const CpuSimd *simd = tile->frame->simd;
+  float *band = worker->tile;
   int rows = tile->middle - tile->top;
 
-  for (int y = tile->top; y < tile->middle; y++, row += fft->stride) {
-    execute(fft, ROW_BACK, row, worker->numbers);
-    tile->frame->simd->wide->split(acc, tile->plane->acc_stride, worker->numbers, cnv_cpu_samples(tile), 2, 1);
-    for (int half = 0; half < 2 && y + half * rows < tile->bottom; half++)
-      cnv_cpu_store_row(worker, tile, y + half * rows, cnv_cpu_combine(worker, tile, y + half * rows, half));
+  for (int y = 0; y < rows; y += CNV_CPU_BAND, band += fft->columns * NUMBER) {
+    simd->transform->backward(band, NULL, fft->columns, fft->table[CNV_X]);
+    turn_lines(fft, simd, worker->lines, band, cnv_cpu_samples(tile), TRUE);
+    for (int i = 0; i < 2 * MIN(rows - y, CNV_CPU_BAND); i++) {
+      int row = tile->top + y + i / 2 + i % 2 * rows;
+
+      worker->term[0].acc = worker->lines + i / 2 * fft->line + i % 2 * LOWER(fft);
+      if (row < tile->bottom)
+        cnv_cpu_store_row(worker, tile, row, cnv_cpu_combine(worker, tile, row, 0));
+    }
   }
 }
 

@@ -58,8 +58,8 @@ cnv_cpu_find_fixed(CpuPlane *plane)
   const double one = 32768;
 
   if (plan->requested != CNV_ALGORITHM_AUTO || plan->filter.type != CNV_FILTER_GAUSSIAN || plan->n_temporal_taps > 1 ||
-      plane->dense || from->n_terms > 1 || !from->plain || from->component[0].bytes > 1 || from->full[0] != 255 ||
-      from->combine != CNV_COMBINE_SUM || cnv_border_renormalizes(from->border))
+      plane->dense || from->n_terms > 1 || !from->plain || plane->weighed || from->component[0].bytes > 1 ||
+      from->full[0] != 255 || from->combine != CNV_COMBINE_SUM || cnv_border_renormalizes(from->border))
     return FALSE;
   for (int c = 0; c < from->channels; c++)
     if (from->filtered >> c & 1 && (fabs(from->gain[c] * term->sum[CNV_X] * term->sum[CNV_Y] - 1) > SLACK ||
@@ -173,20 +173,8 @@ static const guint8 *
 weights_of(CpuWorker *worker, const CpuTile *tile, int y)
 {
   const guint8 *weights = cnv_job_weights(tile->job, tile->frame->coverage, tile->first, y);
-  int channels = tile->plane->from->channels, n = cnv_cpu_samples(tile) / channels;
-  guint8 *bytes = (guint8 *)worker->scratch;
-  guint16 *pairs = (guint16 *)worker->scratch;
-  guint32 *fours = (guint32 *)worker->scratch;
 
-  if (channels == 1)
-    return weights;
-  for (int i = 0; i < n && channels == 2; i++)
-    pairs[i] = (guint16)(weights[i] * 0x101);
-  for (int i = 0; i < n && channels == 4; i++)
-    fours[i] = weights[i] * 0x1010101u;
-  for (int i = 0; i < 3 * n && channels == 3; i++)
-    bytes[i] = weights[i / 3];
-  return bytes;
+  return cnv_cpu_spread((guint8 *)worker->scratch, weights, tile->last - tile->first, tile->plane->from->channels);
 }
 
 /* Stores sums of a row, blended with the input. */

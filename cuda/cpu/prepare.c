@@ -167,20 +167,89 @@ find_flat(CpuPlane *plane)
     plane->stored = from->channels;
 }
 
+/* Makes a flat plane a plain one, all samples of a pixel being its channels, whose samples are weighed as they are
+ * loaded. A mosaic and filters over time keep the weight as a channel. */
+static void
+weigh_apart(CpuPlane *plane)
+{
+  const CnvPlane *from = plane->from;
+  CnvPlane *own = &plane->own;
+  int skipped = plane->first_stored;
+
+  if (!plane->flat || from->cell[CNV_X] || plane->plan->n_temporal_taps > 1)
+    return;
+  *own = *from;
+  own->plain = TRUE;
+  own->covered = own->filtered = own->copied = 0;
+  own->weight = -1;
+  own->channels = plane->stored;
+  for (int c = 0; c < plane->stored; c++) {
+    gboolean filtered = c >= skipped && c < skipped + from->channels - 1;
+    int of = filtered ? c - skipped : 0;
+
+    *(filtered ? &own->filtered : &own->copied) |= 1u << c;
+    own->component[c] = from->component[of];
+    own->component[c].offset = (guint16)(from->component[0].offset + (c - skipped) * from->component[0].bytes);
+    own->mid[c] = from->mid[of];
+    own->full[c] = from->full[of];
+    own->gain[c] = from->gain[of];
+    own->fraction[c] = from->fraction[of];
+    own->base[c] = from->base[of];
+    own->lowest[c] = from->lowest[of];
+    own->highest[c] = from->highest[of];
+    own->mid_bias[c] = from->mid_bias[of];
+    own->border_value[c] = from->border_value[of];
+  }
+  plane->from = own;
+  plane->weighed = TRUE;
+  plane->flat = FALSE;
+  plane->first_stored = 0;
+}
+
+/* The weights of a weighed plane, as a plane of one channel. */
+static void
+make_weights(CpuPlane *plane)
+{
+  const CnvPlane *given = plane->given;
+  CnvPlane *own = &plane->own;
+
+  *own = *given;
+  own->plain = FALSE;
+  own->covered = 0;
+  own->weight = -1;
+  own->channels = own->filtered = 1;
+  own->copied = 0;
+  own->combine = CNV_COMBINE_SUM;
+  own->component[0] = (CnvComponent){.bytes = 1, .bits = 8, .step = 1};
+  own->mid[0] = 0;
+  own->border_value[0] = given->border_value[given->weight];
+  plane->from = own;
+  plane->stored = 1;
+}
+
 static void
 shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlane *from, gboolean slides, gboolean fixed)
 {
   int samples = from->width * from->channels, near = 0;
 
+  plane->given = from;
+  plane->max_samples = samples;
   plane->plan = plan;
   plane->from = from;
-  plane->max_samples = samples;
   if (from->algorithm == CNV_ALGORITHM_NAIVE)
     plane->products = count_products(plane);
   if (!from->filtered || from->algorithm == CNV_ALGORITHM_NAIVE)
     return;
   plane->dense = from->algorithm == CNV_ALGORITHM_TILED;
-  find_flat(plane);
+  if (plane->of_weights) {
+    make_weights(plane);
+  } else {
+    find_flat(plane);
+    weigh_apart(plane);
+    plane->weighed &= !plane->unweighed;
+  }
+  from = plane->from;
+  samples = from->width * from->channels;
   for (int t = 0; t < from->n_terms; t++)
     near += shape_ring(plane, t);
   plane->summed = cnv_cpu_find_steps(plane);
@@ -198,7 +267,8 @@ shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlane *from, gboolean
     plane->term[0].slots = 0;
     near = cnv_divide_up(plane->slots, sizeof(float) / sizeof(gint16));
   }
-  cnv_cpu_fft_shape(plane);
+  if (!cnv_cpu_divides(plane)) /* in the frequency domain a small sum is as inexact as a large one */
+    cnv_cpu_fft_shape(plane);
   if (plane->sliding) {
     plane->term[0].slots = 0;
     plane->widest = widest_sliding(plane);
@@ -213,6 +283,21 @@ shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlane *from, gboolean
   if (plane->in_16_bits)
     cnv_cpu_fixed_shape(plane);
   shape_rows(plane);
+}
+
+/* Shapes a plane and, if it is weighed, that of its weights and the plane without weights. */
+static void
+shape_planes(const CpuPrepared *self, CpuPlane *plane, const CnvPlan *plan, int p)
+{
+  gboolean fixed = self->simd->fixed->load != NULL;
+
+  shape_plane(plane, plan, &plan->plane[p], !self->small_tiles, fixed);
+  if (!plane->weighed)
+    return;
+  plane[CNV_MAX_PLANES].of_weights = TRUE;
+  plane[2 * CNV_MAX_PLANES].unweighed = TRUE;
+  for (int i = 1; i <= 2; i++)
+    shape_plane(&plane[i * CNV_MAX_PLANES], plan, &plan->plane[p], !self->small_tiles, fixed);
 }
 
 /* ---- arrays of planes ---- */
@@ -286,6 +371,8 @@ fill_plane(CpuPlane *plane, Arena *arena)
 
   for (int t = 0; t < from->n_terms; t++)
     fill_taps(plane, &plane->term[t], arena);
+  plane->fft.table[CNV_X] = take(arena, CNV_CPU_FFT_TABLE(plane->fft.columns), sizeof(float));
+  plane->fft.table[CNV_Y] = take(arena, CNV_CPU_FFT_TABLE(plane->fft.rows), sizeof(float));
   plane->samples = (CpuSamples){component->bytes, component->shift, (1 << component->bits) - 1, from->mid[0]};
   plane->samples.gain = take(arena, n, sizeof(float));
   plane->samples.fraction = take(arena, n, sizeof(float));
@@ -332,13 +419,12 @@ static void
 lay_out_fft(CpuWorker *worker, const CpuPlane *plane, Arena *arena)
 {
   const CpuFft *fft = &plane->fft;
-  gsize numbers = plane->from->n_terms > 1 ? (gsize)fft->columns * fft->rows : 0;
+  gsize floats = 2 * (gsize)fft->columns * fft->rows;
 
-  worker->tile = take(arena, fft->stride * fft->rows, sizeof(float));
-  worker->strip = take(arena, 2 * CNV_CPU_FFT_COLUMNS * (gsize)fft->rows, sizeof(float));
-  worker->numbers = take(arena, 2 * (gsize)fft->columns, sizeof(float));
-  worker->halves = take(arena, 2 * plane->line_length, sizeof(float));
-  worker->sums_of_terms = take(arena, 2 * numbers, sizeof(float));
+  worker->tile = take(arena, floats, sizeof(float));
+  worker->strip = take(arena, 2 * CNV_CPU_BAND * (gsize)fft->rows, sizeof(float));
+  worker->lines = take(arena, 2 * CNV_CPU_BAND * fft->line, sizeof(float));
+  worker->sums_of_terms = take(arena, plane->from->n_terms > 1 ? floats : 0, sizeof(float));
 }
 
 gsize
@@ -349,14 +435,16 @@ cnv_cpu_worker_lay_out(CpuWorker *worker, const CpuPlane *plane)
 
   worker->line = take(&arena, plane->line_length, sizeof(float));
   worker->scratch = take(&arena, plane->line_length, sizeof(float));
+  if (plane->flat || plane->weighed || plane->of_weights) {
+    worker->bytes = take(&arena, MAX(plane->line_length, CNV_CPU_CHUNK), 1);
+    worker->spread = take(&arena, MAX(plane->line_length, CNV_CPU_CHUNK), 1);
+  }
   if (plane->flat) {
     gsize n = MAX(plane->line_length, CNV_CPU_CHUNK);
 
     worker->flat = take(&arena, n, sizeof(float));
-    worker->bytes = take(&arena, n, 1);
     worker->means = take(&arena, plane->acc_stride + plane->first_stored, sizeof(float));
   }
-  worker->weight = take(&arena, samples, sizeof(float));
   worker->unfiltered = take(&arena, samples, 1);
   worker->columns = take(&arena, plane->from->cell[CNV_X] ? samples : 0, sizeof(double));
   worker->cells = take(&arena, plane->from->cell[CNV_X] ? samples : 0, sizeof(double));
@@ -393,7 +481,7 @@ fill(CpuPrepared *self, guint n_threads, guint8 *block)
   Arena arena = {block, 0};
   gsize most = 0;
 
-  for (guint p = 0; p < self->n_plans * CNV_MAX_PLANES; p++)
+  for (guint p = 0; p < self->n_plans * CNV_CPU_PLANES; p++)
     if (self->plane[p].widest > 0) {
       gsize bytes = cnv_cpu_worker_lay_out(&(CpuWorker){0}, &self->plane[p]);
 
@@ -431,8 +519,6 @@ allocate(CpuPrepared *self, guint n_threads, GError **error)
 static void
 forget_plans(CpuPrepared *self)
 {
-  for (guint p = 0; p < self->n_plans * CNV_MAX_PLANES; p++)
-    cnv_cpu_fft_clear(&self->plane[p].fft);
   for (guint i = 0; i < self->n_plans; i++)
     cnv_plan_unref(self->plan[i]);
   self->n_plans = 0;
@@ -462,21 +548,20 @@ cnv_cpu_prepare(CpuPrepared *self, const CnvWork *work, guint n_threads, GError 
   self->small_tiles = has_small_tiles(work);
   memcpy(self->plan, work->plan, work->n_plans * sizeof(CnvPlan *));
   g_free(self->plane);
-  self->plane = g_new0(CpuPlane, self->n_plans * CNV_MAX_PLANES);
+  self->plane = g_new0(CpuPlane, self->n_plans * CNV_CPU_PLANES);
   if (!self->worker)
     self->worker = g_new0(CpuWorker, n_threads);
   for (guint i = 0; i < self->n_plans; i++)
     for (int p = 0; p < self->plan[i]->n_planes; p++)
-      shape_plane(&self->plane[i * CNV_MAX_PLANES + p], self->plan[i], &self->plan[i]->plane[p], !self->small_tiles,
-                  self->simd->fixed->load != NULL);
+      shape_planes(self, &self->plane[i * CNV_CPU_PLANES + p], self->plan[i], p);
   if (!allocate(self, n_threads, error)) {
     forget_plans(self);
     return FALSE;
   }
-  for (guint p = 0; p < self->n_plans * CNV_MAX_PLANES; p++)
+  for (guint p = 0; p < self->n_plans * CNV_CPU_PLANES; p++)
     if (self->plane[p].fft.columns) {
       cnv_cpu_worker_lay_out(&self->worker[0], &self->plane[p]);
-      cnv_cpu_fft_start(&self->plane[p], &self->worker[0]);
+      cnv_cpu_fft_start(&self->plane[p], &self->worker[0], self->simd);
     }
   return TRUE;
 }

@@ -51,6 +51,28 @@ load(float *restrict to, const void *restrict from, int n, const CpuSamples *giv
     to[i] = value_of(from, i, &samples) - samples.mid;
 }
 
+ALWAYS_INLINE void
+load_values_weighed(float *restrict to, const void *restrict from, const guint8 *restrict weights, int n,
+                    const CpuSamples samples)
+{
+  for (int i = 0; i < n; i++)
+    to[i] = (value_of(from, i, &samples) - samples.mid) * weights[i];
+}
+
+static void
+load_weighed(float *to, const void *from, const guint8 *weights, int n, const CpuSamples *samples)
+{
+  CpuSamples of = *samples;
+
+  if (samples->bytes == 1) {
+    of.bytes = 1;
+    load_values_weighed(to, from, weights, n, of);
+  } else {
+    of.bytes = 2;
+    load_values_weighed(to, from, weights, n, of);
+  }
+}
+
 /* The clamp follows the rounding, so that its limits are the same constants for any base, and it cannot wrap. Added to
  * CNV_CPU_ROUND an integer stands in the lowest bits of the float: the 16 lowest are returned, under others. */
 static inline guint32
@@ -76,19 +98,20 @@ store(void *restrict to, const float *restrict acc, int n, const CpuSamples *giv
     put_value(to, i, round_sample(acc[i], gain[i], fraction[i], rounder[i], top), &samples);
 }
 
-/* As round_sample for a sum v that has its gain and fraction, but blended with the input before the rounding. */
+/* As round_sample for a sum v that has its gain and fraction, but blended with the input before the rounding. rest: the
+ * input's weight. */
 static inline guint32
-blend_sample(float v, float weight, float in, float rounder, float top)
+blend_sample(float v, float rest, float in, float rounder, float top)
 {
   float base = rounder - CNV_CPU_ROUND, low = -base, high = top - rounder;
 
   v = v > low ? v : low;
   v = v < high ? v : high;
-  return round_sample(v + (1 - weight) * (in - base - v), 1, 0, rounder, top);
+  return round_sample(v + rest * (in - base - v), 1, 0, rounder, top);
 }
 
-static inline void
-blend_values(void *restrict to, const float *restrict acc, const float *restrict weight, const void *restrict from,
+ALWAYS_INLINE void
+blend_values(void *restrict to, const float *restrict acc, const guint8 *restrict weight, const void *restrict from,
              int n, const CpuSamples samples)
 {
   const float *gain = samples.gain, *fraction = samples.fraction, *rounder = samples.round;
@@ -97,13 +120,15 @@ blend_values(void *restrict to, const float *restrict acc, const float *restrict
   for (int i = 0; i < n; i++) {
     float v = acc[i] * gain[i] + fraction[i], in = value_of(from, i, &samples);
 
-    put_value(to, i, blend_sample(v, weight[i], in, rounder[i], top), &samples);
+    float rest = (float)(CNV_WEIGHT_ONE - weight[i]) * (1.0f / CNV_WEIGHT_ONE); /* exactly 0 or 1 at the ends */
+
+    put_value(to, i, blend_sample(v, rest, in, rounder[i], top), &samples);
   }
 }
 
 /* Compilers do not tell the loops apart by themselves, this one being so long. */
 static void
-blend(void *to, const float *acc, const float *weight, const void *from, int n, const CpuSamples *samples)
+blend(void *to, const float *acc, const guint8 *weight, const void *from, int n, const CpuSamples *samples)
 {
   CpuSamples of = *samples;
 
@@ -159,13 +184,6 @@ magnitude(float *restrict acc, const float *restrict other, int n)
 {
   for (int i = 0; i < n; i++)
     acc[i] = sqrtf(acc[i] * acc[i] + other[i] * other[i]);
-}
-
-static void
-weights(float *restrict to, const guint8 *restrict from, int n)
-{
-  for (int i = 0; i < n; i++)
-    to[i] = (float)from[i] / CNV_WEIGHT_ONE;
 }
 
 ALWAYS_INLINE void
@@ -224,6 +242,40 @@ unweigh(float *to, guint8 *none, const float *from, int n, int stored, int chann
   if (stored == 3)
     return unweigh_pixels(to, none, from, n, 3, 4, norm, least);
   return unweigh_pixels(to, none, from, n, 4, 4, norm, least);
+}
+
+static void
+norms(float *restrict to, const float *restrict from, int n, float norm, float least)
+{
+  for (int i = 0; i < n; i++)
+    to[i] = fabsf(from[i]) <= least ? 0 : norm / from[i];
+}
+
+ALWAYS_INLINE gboolean
+divide_pixels(float *restrict acc, const float *restrict norms, float factor, int n, const int channels)
+{
+  gint32 any = 0;
+
+  for (int i = 0; i < n; i++) {
+    float norm = norms[i] * factor;
+
+    any |= norm == 0;
+    for (int c = 0; c < channels; c++)
+      acc[i * channels + c] *= norm;
+  }
+  return any;
+}
+
+static gboolean
+divide(float *acc, const float *norms, float factor, int n, int channels)
+{
+  if (channels == 1)
+    return divide_pixels(acc, norms, factor, n, 1);
+  if (channels == 2)
+    return divide_pixels(acc, norms, factor, n, 2);
+  if (channels == 3)
+    return divide_pixels(acc, norms, factor, n, 3);
+  return divide_pixels(acc, norms, factor, n, 4);
 }
 
 static void
@@ -401,12 +453,14 @@ filter_steps(float *restrict to, const float *const *rows, int n, const CpuStep 
 const CpuSimd G_PASTE(cnv_cpu_simd_, CNV_SIMD) = {
     .name = G_STRINGIFY(CNV_SIMD),
     .load = load,
+    .load_weighed = load_weighed,
     .store = store,
     .blend = blend,
     .merge = merge,
-    .weights = weights,
     .weigh = weigh,
     .unweigh = unweigh,
+    .norms = norms,
+    .divide = divide,
     .add_scaled = add_scaled,
     .scale = scale,
     .multiply = multiply,
@@ -420,4 +474,5 @@ const CpuSimd G_PASTE(cnv_cpu_simd_, CNV_SIMD) = {
     .steps = filter_steps,
     .wide = &G_PASTE(cnv_cpu_wide_, CNV_SIMD),
     .fixed = &G_PASTE(cnv_cpu_fixed_, CNV_SIMD),
+    .transform = &G_PASTE(cnv_cpu_transform_, CNV_SIMD),
 };

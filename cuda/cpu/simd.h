@@ -120,10 +120,23 @@ typedef struct {
   /* Tells n * step pixels apart by their place among `step`: rows of n, stride floats apart. And back. */
   void (*split)(float *to, gsize stride, const float *from, int n, int step, int channels);
   void (*join)(float *to, const float *from, gsize stride, int n, int step, int channels);
-
-  /* n complex numbers, each its real and its imaginary part, one after the other. */
-  void (*multiply)(float *to, const float *factor, int n);
 } CpuSimdWide;
+
+/* Parts that a transform of length n, a power of two, cuts it into: 8 if that leaves 8 * 4^i. */
+#define CNV_CPU_RADIX(n) ((n)&0x55555555 ? 8 : 4)
+
+/* Fourier transforms of CNV_CPU_BAND rows or columns side by side, in place. Number i of all of them is CNV_CPU_BAND
+ * real parts, from 2 * CNV_CPU_BAND * i on, followed by the imaginary parts. n is a power of two, 32 or more; table is
+ * cnv_cpu_fft_table's for n. */
+typedef struct {
+  /* Computes for each k the sum of z[i] * exp(-2 pi i k / n). It stands at place(k, n), which is k if n is 8, else
+   * k % radix * (n / radix) + place(k / radix, n / radix). factor is not read. */
+  void (*forward)(float *numbers, const float *factor, int n, const float *table);
+  /* Takes numbers in that order. Of what forward computes it gives n times the numbers that forward was given. */
+  void (*backward)(float *numbers, const float *factor, int n, const float *table);
+  /* Does both, and multiplies by n factors of each transform between them, which are in the same order. */
+  void (*convolve)(float *numbers, const float *factor, int n, const float *table);
+} CpuSimdTransform;
 
 /* Symmetric taps, from the middle on, in 16 bits: of the middle one's tap half. */
 #define CNV_CPU_FIXED_RADIUS 20 /* up to here they are faster than few taps */
@@ -159,20 +172,25 @@ typedef struct {
 typedef struct {
   const char *name; /* "avx2" */
   void (*load)(float *to, const void *from, int n, const CpuSamples *samples);
+  /* The same times a weight for each sample. */
+  void (*load_weighed)(float *to, const void *from, const guint8 *weights, int n, const CpuSamples *samples);
   void (*store)(void *to, const float *acc, int n, const CpuSamples *samples);
-  /* The same blended with the input, each sample having its weight. */
-  void (*blend)(void *to, const float *acc, const float *weight, const void *from, int n, const CpuSamples *samples);
+  /* The same blended with the input, each sample having its weight, of CNV_WEIGHT_ONE. */
+  void (*blend)(void *to, const float *acc, const guint8 *weight, const void *from, int n, const CpuSamples *samples);
   /* Takes the bits of from where those of mask are 0, in n bytes. */
   void (*merge)(void *to, const void *from, const void *mask, int n);
 
-  /* Weights of n bytes as 0..1. */
-  void (*weights)(float *to, const guint8 *from, int n);
   /* Normalised convolution, of n pixels. weigh: the next channels - 1 of `stored` samples times the pixel's weight, and
    * the weight. unweigh: sums become means, times norm; the other ones of `stored` become 0. Where the sum of weights
    * is at most `least`, none[i] is TRUE and the mean is no number to use. Returns TRUE if one is. */
   void (*weigh)(float *to, const float *from, const guint8 *weights, int n, int stored, int channels);
   gboolean (*unweigh)(float *to, guint8 *none, const float *from, int n, int stored, int channels, float norm,
                       float least);
+
+  /* The same with the weight apart. norms: norm divided by each sum of weights, or 0 where that is at most `least`.
+   * divide: multiplies n pixels by their norms and a factor. Returns TRUE if one is 0. */
+  void (*norms)(float *to, const float *from, int n, float norm, float least);
+  gboolean (*divide)(float *acc, const float *norms, float factor, int n, int channels);
 
   void (*add_scaled)(float *acc, const float *more, float factor, int n);
   void (*scale)(float *acc, float factor, int n);
@@ -195,6 +213,7 @@ typedef struct {
   void (*steps)(float *to, const float *const *rows, int n, const CpuStep *steps, int n_steps);
   const CpuSimdWide *wide;
   const CpuSimdFixed *fixed;
+  const CpuSimdTransform *transform;
 } CpuSimd;
 
 extern const CpuSimd cnv_cpu_simd_plain;  /* for any machine of the family */
@@ -202,5 +221,10 @@ extern const CpuSimd cnv_cpu_simd_neon;   /* the same on 64-bit ARM, whose machi
 extern const CpuSimd cnv_cpu_simd_avx2;   /* x86-64 alone */
 extern const CpuSimd cnv_cpu_simd_avx512; /* x86-64 alone */
 
+/* Returns the set of that name if the machine has it, else the best one. */
+const CpuSimd *cnv_cpu_choose_simd(const char *wanted);
+
 extern const CpuSimdWide cnv_cpu_wide_plain, cnv_cpu_wide_neon, cnv_cpu_wide_avx2, cnv_cpu_wide_avx512;
 extern const CpuSimdFixed cnv_cpu_fixed_plain, cnv_cpu_fixed_neon, cnv_cpu_fixed_avx2, cnv_cpu_fixed_avx512;
+extern const CpuSimdTransform cnv_cpu_transform_plain, cnv_cpu_transform_neon, cnv_cpu_transform_avx2,
+    cnv_cpu_transform_avx512;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The vector loops of wide taps (simd.h): sums that slide, samples blended to fewer, and what lies between transforms;
- * built once for each instruction set as simd.c is.
+ * The vector loops of wide taps (simd.h): sums that slide, and samples blended to fewer; built once for each
+ * instruction set as simd.c is.
  */
 #include "cpu/simd.h"
 #include "cpu/vector.h"
@@ -241,19 +241,6 @@ join(float *to, const float *from, gsize stride, int n, int step, int channels)
     join_by(to, from, stride, n, step, 4);
 }
 
-/* ---- transforms ---- */
-
-static void
-multiply(float *restrict to, const float *restrict factor, int n)
-{
-  for (int i = 0; i < 2 * n; i += 2) {
-    float real = to[i], imaginary = to[i + 1];
-
-    to[i] = real * factor[i] - imaginary * factor[i + 1];
-    to[i + 1] = real * factor[i + 1] + imaginary * factor[i];
-  }
-}
-
 const CpuSimdWide G_PASTE(cnv_cpu_wide_, CNV_SIMD) = {
     .start = start,
     .run = run,
@@ -261,5 +248,4 @@ const CpuSimdWide G_PASTE(cnv_cpu_wide_, CNV_SIMD) = {
     .blend = blend,
     .split = split,
     .join = join,
-    .multiply = multiply,
 };

@@ -35,7 +35,7 @@ cnv_cpu_find_steps(CpuPlane *plane)
   const CnvPlane *from = plane->from;
   int most_rows = (int)(SUM_MOST / (from->full[0] + 1));
 
-  if (!plane->dense || from->weight >= 0 || plane->plan->n_temporal_taps > 1)
+  if (!plane->dense || cnv_cpu_divides(plane) || plane->plan->n_temporal_taps > 1)
     return FALSE;
   for (int t = 0; t < from->n_terms; t++) {
     CpuTerm *term = &plane->term[t];

@@ -31,6 +31,25 @@ divide_by_weight(CpuWorker *worker, const CpuTile *tile, float *acc)
   }
 }
 
+/* The norms of a tile's row. */
+static float *
+norms_at(const CpuTile *tile, int y)
+{
+  const CnvJob *job = tile->job;
+
+  return tile->norms + (gsize)(y - job->y) * job->width + (tile->first - job->x);
+}
+
+/* Marks the pixels that have no sum to divide by. */
+static void
+mark_unfiltered(CpuWorker *worker, const CpuTile *tile, int y, float temporal_sum)
+{
+  const float *norms = norms_at(tile, y);
+
+  for (int i = 0; i < tile->last - tile->first; i++)
+    worker->unfiltered[i] = norms[i] == 0 || temporal_sum == 0;
+}
+
 /* a of plan.h for row number i of the sums. */
 const float *
 cnv_cpu_combine(CpuWorker *worker, const CpuTile *tile, int y, int i)
@@ -43,7 +62,7 @@ cnv_cpu_combine(CpuWorker *worker, const CpuTile *tile, int y, int i)
   float *acc = worker->term[0].acc + row;
   int n = cnv_cpu_samples(tile), n_terms = tile->middle ? 1 : plane->from->n_terms; /* transforms have added them up */
 
-  if (cnv_border_renormalizes(plane->from->border))
+  if (cnv_border_renormalizes(plane->from->border) && !plane->weighed && !plane->of_weights)
     cnv_cpu_renormalize(worker, tile, y);
   for (int t = 1; t < n_terms && !magnitude; t++)
     simd->add_scaled(acc, worker->term[t].acc + row, 1, n);
@@ -56,6 +75,18 @@ cnv_cpu_combine(CpuWorker *worker, const CpuTile *tile, int y, int i)
     if (from->combine == CNV_COMBINE_ABSOLUTE)
       simd->absolute(worker->means, plane->mid_bias, pixels * plane->stored);
     return worker->means;
+  }
+  if (plane->weighed) { /* renormalize's factor cancels, too */
+    float sum = worker->term[0].temporal_sum;
+    const float *ahead = norms_at(tile, MIN(y + 2, tile->bottom - 1));
+
+    for (int x = 0; x < pixels; x += 16)
+      __builtin_prefetch(ahead + x);
+
+    worker->has_unfiltered =
+        simd->divide(acc, norms_at(tile, y), sum != 0 ? 1 / sum : 0, pixels, plane->from->channels);
+    if (worker->has_unfiltered)
+      mark_unfiltered(worker, tile, y, sum);
   }
   if (plane->from->weight >= 0 && !magnitude)
     divide_by_weight(worker, tile, acc);
@@ -73,7 +104,7 @@ cnv_cpu_combine(CpuWorker *worker, const CpuTile *tile, int y, int i)
 /* A component of a part of a tile's row, number `top`. acc: its sum of the first pixel; weight: of each pixel, NULL
  * where all are 1; unfiltered: pixels whose input stands; bytes: the component's. */
 ALWAYS_INLINE void
-store_component(const CpuTile *part, const float *acc, const float *weight, const guint8 *unfiltered, int c, int bytes)
+store_component(const CpuTile *part, const float *acc, const guint8 *weight, const guint8 *unfiltered, int c, int bytes)
 {
   const CnvPlane *plane = part->plane->from;
   const CnvJob *job = part->job;
@@ -86,7 +117,7 @@ store_component(const CpuTile *part, const float *acc, const float *weight, cons
   const guint8 *in = cnv_component_at(&part->frame->in, &component, job, to_x, to_y);
   guint8 *out = cnv_component_at(&part->frame->out, &component, job, to_x, to_y);
 
-  if (plane->weight < 0 || c == plane->weight)
+  if (!cnv_cpu_divides(part->plane) || c == plane->weight)
     unfiltered = NULL;
   for (int i = 0; i < n; i++) {
     float v = gain * acc[i * sums] + fraction;
@@ -96,13 +127,14 @@ store_component(const CpuTile *part, const float *acc, const float *weight, cons
     if (unfiltered && unfiltered[i])
       v = (float)cnv_component_get(source + i * step, &component, bytes) - base;
     if (weight)
-      v += (1 - weight[i]) * ((float)cnv_component_get(in + i * step, &component, bytes) - base - v);
+      v += (1 - (float)weight[i] / CNV_WEIGHT_ONE) *
+           ((float)cnv_component_get(in + i * step, &component, bytes) - base - v);
     cnv_component_put(out + i * step, &component, bytes, (int)(v + (CNV_CPU_ROUND + base) - CNV_CPU_ROUND));
   }
 }
 
 static void
-store_components(const CpuTile *part, const float *acc, const float *weight, const guint8 *unfiltered)
+store_components(const CpuTile *part, const float *acc, const guint8 *weight, const guint8 *unfiltered)
 {
   const CnvPlane *plane = part->plane->from;
 
@@ -119,23 +151,9 @@ store_components(const CpuTile *part, const float *acc, const float *weight, con
   }
 }
 
-/* The weight of each sample. */
-static const float *
-sample_weights(const CpuWorker *worker, const CpuTile *part, const float *weight)
-{
-  int channels = part->plane->stored;
-  float *to = worker->scratch;
-
-  if (channels == 1)
-    return weight;
-  for (int i = 0; i < part->last - part->first; i++)
-    for (int c = 0; c < channels; c++)
-      *to++ = weight[i];
-  return worker->scratch;
-}
-
+/* weights: of each pixel, NULL if all are 1. */
 static void
-store_plain(const CpuWorker *worker, const CpuTile *part, const float *acc, const float *weight)
+store_plain(const CpuWorker *worker, const CpuTile *part, const float *acc, const guint8 *weights)
 {
   const CpuSimd *simd = part->frame->simd;
   const CpuPlane *plane = part->plane;
@@ -146,10 +164,12 @@ store_plain(const CpuWorker *worker, const CpuTile *part, const float *acc, cons
   const guint8 *in = cnv_component_at(&part->frame->in, component, job, x, y) - skipped;
   guint8 *to = cnv_component_at(&part->frame->out, component, job, x, y) - skipped;
 
-  if (weight)
-    simd->blend(to, acc, sample_weights(worker, part, weight), in, n, &plane->samples);
-  else
+  if (weights) {
+    weights = cnv_cpu_spread((guint8 *)worker->scratch, weights, part->last - part->first, plane->stored);
+    simd->blend(to, acc, weights, in, n, &plane->samples);
+  } else {
     simd->store(to, acc, n, &plane->samples);
+  }
   if (plane->mask)
     simd->merge(to, in, plane->mask, n * component->bytes);
 }
@@ -161,31 +181,34 @@ store_plain(const CpuWorker *worker, const CpuTile *part, const float *acc, cons
 static int
 common_weight(const guint8 *weights, int n)
 {
-  guint8 least = CNV_WEIGHT_ONE, most = 0;
+  guint64 least = G_MAXUINT64, most = 0, eight;
 
-  for (int i = 0; i < n; i++) {
-    least &= weights[i];
-    most |= weights[i];
+  for (; n >= (int)sizeof eight; n -= (int)sizeof eight, weights += sizeof eight) {
+    memcpy(&eight, weights, sizeof eight);
+    least &= eight;
+    most |= eight;
   }
-  return most == 0 ? 0 : least == CNV_WEIGHT_ONE ? CNV_WEIGHT_ONE : -1;
+  for (; n > 0; n--, weights++) {
+    least &= *weights == CNV_WEIGHT_ONE ? G_MAXUINT64 : 0;
+    most |= *weights;
+  }
+  return most == 0 ? 0 : least == G_MAXUINT64 ? CNV_WEIGHT_ONE : -1;
 }
 
 /* Stores a part of a tile's row. weights: NULL if all are 1. */
 static void
 store_part(CpuWorker *worker, const CpuTile *part, int from, const float *acc, const guint8 *weights)
 {
+  const CpuPlane *plane = part->plane;
   int n = part->last - part->first;
-  float *weight = NULL;
+  gboolean divides = plane->flat || plane->weighed;
 
-  if (weights) {
-    weight = worker->weight;
-    part->frame->simd->weights(weight, weights, n);
+  if ((plane->from->plain || plane->flat) &&
+      !(divides && worker->has_unfiltered && memchr(worker->unfiltered + from, TRUE, n))) {
+    store_plain(worker, part, acc, weights);
+    return;
   }
-  if (part->plane->from->plain ||
-      (part->plane->flat && !(worker->has_unfiltered && memchr(worker->unfiltered + from, TRUE, n))))
-    store_plain(worker, part, acc, weight);
-  else
-    store_components(part, acc, weight, worker->unfiltered + from);
+  store_components(part, acc, weights, worker->unfiltered + from);
 }
 
 /* TRUE if pixels of weight 0 must not be stored: another job may write them, or they have bits that carry no value,
@@ -225,6 +248,12 @@ cnv_cpu_store_row(CpuWorker *worker, const CpuTile *tile, int y, const float *ac
   const guint8 *weights;
   CpuTile part = *tile;
 
+  if (tile->plane->of_weights) {
+    const CnvPlane *given = tile->plane->given;
+
+    tile->frame->simd->norms(norms_at(tile, y), acc, n, given->alpha_norm, given->alpha_epsilon * CNV_WEIGHT_ONE);
+    return;
+  }
   part.top = y;
   if (tile->job->coverage_pitch == 0) {
     store_part(worker, &part, 0, acc, NULL);

@@ -22,11 +22,12 @@
    .tile_rows = height,                                                                                                \
    .blocks = fitting,                                                                                                  \
    __VA_ARGS__},
-#define PIXELS(x, y, height, blocks)                                                                                   \
-  VARIANT("blur_pixels_u8_" #x "x" #y, 8, x, y, 4, 1, CNV_PIXEL_WIDTH, height, blocks, .frames = 1, .pixels = TRUE)
-#define BLUR(name, bits, x, y, m, numbers, n, height, blocks)                                                          \
+#define PIXELS(x, y, height, blocks, without)                                                                          \
+  VARIANT("blur_pixels_u8_" #x "x" #y, 8, x, y, 4, 1, CNV_PIXEL_WIDTH, height, blocks, .frames = 1, .pixels = TRUE,    \
+          .plain = (without) ? "blur_pixels_u8_" #x "x" #y "_plain" : NULL)
+#define BLUR(name, bits, x, y, m, numbers, n, height, blocks, without)                                                 \
   VARIANT(#name "_u" #bits "_" #x "x" #y, bits, x, y, 1, numbers, 16 * CNV_TILE_WARPS * (m), height, blocks,           \
-          .frames = n)
+          .frames = n, .plain = (without) ? #name "_u" #bits "_" #x "x" #y "_plain" : NULL)
 #define RING(name, bits, x, numbers, n, blocks)                                                                        \
   VARIANT(#name "_u" #bits "_" #x, bits, x, CNV_RING_STEPS, 1, numbers, CNV_RING_WIDTH, CNV_RING_ROWS, blocks,         \
           .frames = 1, .ring = n)

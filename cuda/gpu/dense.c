@@ -21,13 +21,16 @@
    .kept_rows = height,                                                                                                \
    .width = CNV_TILE_WIDTH,                                                                                            \
    __VA_ARGS__},
-#define DENSE(bits, k, n, numbers, height, columns, blocks)                                                            \
-  VARIANT("dense_u" #bits "_" #k "_" #n "_" #numbers "_" #height, (bits) / 8, k, n, numbers, height,                   \
-          .frames = (height) ? 1 : 0, .tile_rows = CNV_DENSE_ROWS,                                                     \
+#define DENSE_NAME(bits, k, n, numbers, height) "dense_u" #bits "_" #k "_" #n "_" #numbers "_" #height
+#define DENSE(bits, k, n, numbers, height, columns, fitting, without)                                                  \
+  VARIANT(DENSE_NAME(bits, k, n, numbers, height), (bits) / 8, k, n, numbers, height, .frames = (height) ? 1 : 0,      \
+          .plain = (without) ? DENSE_NAME(bits, k, n, numbers, height) "_plain" : NULL, .tile_rows = CNV_DENSE_ROWS,   \
+          .blocks = fitting,                                                                                           \
           .pitch = CNV_TILE_PITCH(16, CNV_TILE_WIDTH * (bits) / 8, CNV_DENSE_LEAD((bits) / 8, k) * (bits) / 8))
-#define OVER_TIME(height, n, blocks)                                                                                   \
+#define OVER_TIME(height, n, fitting, without)                                                                         \
   VARIANT("dense_over_time_u8_" #height "_" #n, 1, 1, 1, 2, height, .frames = 2, .pairs = n,                           \
-          .tile_rows = CNV_DENSE_ROWS_OVER_TIME, .pitch = CNV_DENSE_PITCH_OVER_TIME)
+          .plain = (without) ? "dense_over_time_u8_" #height "_" #n "_plain" : NULL,                                   \
+          .tile_rows = CNV_DENSE_ROWS_OVER_TIME, .blocks = fitting, .pitch = CNV_DENSE_PITCH_OVER_TIME)
 static const CnvVariant variants[] = {CNV_DENSE_OVER_TIME_VARIANTS(OVER_TIME) CNV_DENSE_VARIANTS(DENSE){NULL}};
 
 /* Digits of a tap: those of the kernel, but for samples of two bytes, which are two digits themselves. */

@@ -182,10 +182,19 @@ cuda_order(CnvSession *session, void *stream, gboolean first, GError **error)
 static void
 release(CudaSession *self)
 {
-  CudaBuffer *buffers[] = {&self->scratch,       &self->sums,         &self->decimated,
-                           &self->plan_arrays,   &self->work_arrays,  &self->mask_cells,
-                           &self->coverage,      &self->staged_in,    &self->staged_out,
-                           &self->history.slots, &self->history.rows, &self->history.upload.staging};
+  CudaBuffer *buffers[] = {&self->scratch,
+                           &self->readers,
+                           &self->sums,
+                           &self->decimated,
+                           &self->plan_arrays,
+                           &self->work_arrays,
+                           &self->mask_cells,
+                           &self->coverage,
+                           &self->staged_in,
+                           &self->staged_out,
+                           &self->history.slots,
+                           &self->history.rows,
+                           &self->history.upload.staging};
   const CUevent events[] = {self->order, self->history.unstaged, self->history.rows_done};
   const CUstream streams[] = {self->own_stream, self->host.up, self->host.down};
 

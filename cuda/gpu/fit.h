@@ -9,24 +9,25 @@
 
 /* A size of a kernel with tile jobs. */
 typedef struct {
-  const char *name; /* the kernel's, without cnv_ */
-  int bytes;        /* of a sample */
-  int reach;        /* samples to either side that taps reach to at most */
-  int rows;         /* of taps, at most; blur: rows above and below */
-  int terms;        /* whose sums it keeps apart */
-  int digits;       /* numbers that a sum is made of: blur: of f16; dense: of integers; 0: float32 */
-  int k_x, k_y;     /* blur, dense: steps along either axis */
-  int kept_rows;    /* dense: rows of taps that it always has; 0: any number */
-  int pairs;        /* dense: of frames, at most, that a step takes together; 0: it takes frames one after the other */
-  int ring;         /* blur: by so many times 16 rows a round; 0: tiles as a whole */
-  int frames;       /* 1: one alone; 2: two and more; 0: any number */
-  int channels;     /* decimate, interpolate: at most; 0: any number */
-  gboolean pixels;  /* blur: it takes words of four channels, one of which is copied, and plain levels alone */
-  int width;        /* samples of a tile's width; 0: fused: what taps leave of the pitch */
+  const char *name;  /* the kernel's, without cnv_ */
+  const char *plain; /* that of the kernel for launches without coverage; NULL: the same */
+  int bytes;         /* of a sample */
+  int reach;         /* samples to either side that taps reach to at most */
+  int rows;          /* of taps, at most; blur: rows above and below */
+  int terms;         /* whose sums it keeps apart */
+  int digits;        /* numbers that a sum is made of: blur: of f16; dense: of integers; 0: float32 */
+  int k_x, k_y;      /* blur, dense: steps along either axis */
+  int kept_rows;     /* dense: rows of taps that it always has; 0: any number */
+  int pairs;         /* dense: of frames, at most, that a step takes together; 0: it takes frames one after the other */
+  int ring;          /* blur: by so many times 16 rows a round; 0: tiles as a whole */
+  int frames;        /* 1: one alone; 2: two and more; 0: any number */
+  int channels;      /* decimate, interpolate: at most; 0: any number */
+  gboolean pixels;   /* blur: it takes words of four channels, one of which is copied, and plain levels alone */
+  int width;         /* samples of a tile's width; 0: fused: what taps leave of the pitch */
   int pitch;     /* bytes from row to row in shared memory, where results lie behind a tile that has a width; 0: nothing
                     lies there */
   int tile_rows; /* rows of a tile, where there are enough of them for all of the GPU */
-  int blocks;    /* blur: that should fit a multiprocessor */
+  int blocks;    /* blur, dense: that should fit a multiprocessor */
 } CnvVariant;
 
 /* A plane's demands on a kernel with tile jobs. */

@@ -14,13 +14,13 @@ find_function(CudaSession *self, const CnvLaunch *l, GError **error)
 {
   const CnvKernelKind *kind = cnv_kernel_kind(l->kernel);
   const CnvVariant *variant = self->schedule.variant[l->kernel];
-  gconstpointer key = variant ? (gconstpointer)variant : kind;
+  const char *key = !variant ? kind->name : l->plain && variant->plain ? variant->plain : variant->name;
   CUfunction function = g_hash_table_lookup(self->functions, key);
   g_autofree char *name = NULL;
 
   if (function)
     return function;
-  name = g_strconcat("cnv_", variant ? variant->name : kind->name, NULL);
+  name = g_strconcat("cnv_", key, NULL);
   if (!CHECK(self, cuModuleGetFunction(&function, self->module, name), name, error) ||
       (variant &&
        !CHECK(self,
@@ -46,19 +46,35 @@ load_bank(CudaSession *self, guint bank, GError **error)
   return TRUE;
 }
 
+/* What launches are asked for; at_once: that all blocks are at work at the same time, or none. */
+static CUlaunchConfig
+with_attributes(CUlaunchConfig config, CUstream stream, gboolean at_once)
+{
+  static CUlaunchAttribute attributes[] = {
+      {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, .value.programmaticStreamSerializationAllowed = 1},
+      {.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value.cooperative = 1}};
+
+  config.hStream = stream;
+  config.attrs = attributes;
+  config.numAttrs = at_once ? 2 : 1;
+  return config;
+}
+
+static gboolean
+has_attributes(const CudaSession *self)
+{
+  return self->capability >= 90 && self->cu->cuLaunchKernelEx;
+}
+
 /* Starts a kernel on the session's stream. Each waits by itself for the launch before it, and may begin while that
  * ends. */
 static gboolean
 start(CudaSession *self, CUfunction function, CUlaunchConfig config, void *args, GError **error)
 {
-  CUlaunchAttribute serialization = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
-                                     .value.programmaticStreamSerializationAllowed = 1};
   void *list[] = {args};
 
-  config.hStream = self->stream;
-  config.attrs = &serialization;
-  config.numAttrs = 1;
-  if (self->capability >= 90 && self->cu->cuLaunchKernelEx)
+  config = with_attributes(config, self->stream, FALSE);
+  if (has_attributes(self))
     return CHECK(self, cuLaunchKernelEx(&config, function, list, NULL), "starting a kernel", error);
   return CHECK(self,
                cuLaunchKernel(function, config.gridDimX, config.gridDimY, config.gridDimZ, config.blockDimX,
@@ -66,20 +82,26 @@ start(CudaSession *self, CUfunction function, CUlaunchConfig config, void *args,
                "starting a kernel", error);
 }
 
+static CUlaunchConfig
+config_of(const CnvLaunch *l)
+{
+  const CnvKernelKind *kind = cnv_kernel_kind(l->kernel);
+
+  return (CUlaunchConfig){.gridDimX = l->blocks_x,
+                          .gridDimY = 1,
+                          .gridDimZ = 1,
+                          .blockDimX = kind->threads_x,
+                          .blockDimY = kind->threads_y,
+                          .blockDimZ = 1,
+                          .sharedMemBytes = l->shared_bytes};
+}
+
 static gboolean
 start_launch(CudaSession *self, const CnvLaunch *l, void *args, GError **error)
 {
-  const CnvKernelKind *kind = cnv_kernel_kind(l->kernel);
-  const CUlaunchConfig config = {.gridDimX = l->blocks_x,
-                                 .gridDimY = 1,
-                                 .gridDimZ = 1,
-                                 .blockDimX = kind->threads_x,
-                                 .blockDimY = kind->threads_y,
-                                 .blockDimZ = 1,
-                                 .sharedMemBytes = l->shared_bytes};
   CUfunction function = find_function(self, l, error);
 
-  return function && start(self, function, config, args, error);
+  return function && start(self, function, config_of(l), args, error);
 }
 
 /* Copies n rectangles, if any. */
@@ -135,8 +157,8 @@ copy_rest(CudaSession *self, const CnvFrame *in, const CnvFrame *out, GError **e
       continue;
     if (schedule->kept[m].kinds >= 0) {
       plane.kinds = self->work_arrays.address + schedule->tile_kinds_at + (guint)schedule->kept[m].kinds;
-      plane.tile_shift = (int)g_bit_storage((gulong)schedule->kept[m].tile_bytes) - 1;
-      plane.tile_inverse = (guint32)(G_MAXUINT32 / (guint)schedule->kept[m].tile_rows + 1);
+      plane.tile_shift = schedule->kept[m].tile_shift;
+      plane.tile_inverse = schedule->kept[m].tile_inverse;
       plane.columns = schedule->kept[m].columns;
     }
     args.plane[n++] = plane;
@@ -213,8 +235,8 @@ run_block_jobs(CudaSession *self, const CnvLaunch *l, guint source, const CnvFra
          start_launch(self, l, &args, error);
 }
 
-static gboolean
-run_tile_jobs(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out, GError **error)
+static CnvTileArgs
+tile_args(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out)
 {
   const CnvSchedule *schedule = &self->schedule;
   CnvTileArgs args;
@@ -226,6 +248,7 @@ run_tile_jobs(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const C
   args.tiles =
       l->tiles < 0 ? 0 : self->work_arrays.address + schedule->tile_places_at + (guint)l->tiles * sizeof(CnvTilePlace);
   args.leads = schedule->beside;
+  args.readers = 0;
   args.n_jobs = (int)l->n;
   args.sources = schedule->sources;
   args.in = planes_of(in);
@@ -238,9 +261,57 @@ run_tile_jobs(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const C
     args.inner_block[i] = args.job[i].inner_block;
   }
   cnv_cuda_set_maps(self, l, in, out, &args);
+  return args;
+}
+
+static gboolean
+run_tile_jobs(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out, GError **error)
+{
+  CnvTileArgs args = tile_args(self, l, in, out);
+
   if (l->kernel == CNV_KERNEL_INTERPOLATE)
     self->base.stats.coarse += l->blocks_x;
   return start_launch(self, l, &args, error);
+}
+
+static gboolean
+make_readers(CudaSession *self, GError **error)
+{
+  static const guint32 none = 0;
+
+  if (self->readers.size > 0)
+    return TRUE;
+  self->n_readers = 0;
+  if (!cnv_cuda_reserve(self, &self->readers, FALSE, sizeof(none), error))
+    return FALSE;
+  if (CHECK(self, cuMemcpyHtoDAsync(self->readers.address, &none, sizeof(none), self->stream),
+            "clearing a count of blocks", error))
+    return TRUE;
+  cnv_cuda_free(self, &self->readers);
+  return FALSE;
+}
+
+/* Filters a frame in place by one launch. Does nothing, and clears *fits, if the GPU has no room for all blocks. */
+static gboolean
+filter_at_once(CudaSession *self, const CnvFrame *frame, gboolean *fits, GError **error)
+{
+  const CnvLaunch *l = &g_array_index(self->schedule.launches, CnvLaunch, 0);
+  CUlaunchConfig config = with_attributes(config_of(l), self->stream, TRUE);
+  CnvTileArgs args;
+  void *list[] = {&args};
+  CUfunction function;
+  CUresult result;
+
+  if (!load_bank(self, l->bank, error) || !make_readers(self, error) || !(function = find_function(self, l, error)))
+    return FALSE;
+  args = tile_args(self, l, frame, frame);
+  args.readers = self->readers.address;
+  args.all_readers = self->n_readers + l->blocks_x;
+  result = self->cu->cuLaunchKernelEx(&config, function, list, NULL);
+  *fits = result != CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+  if (result == CUDA_SUCCESS)
+    self->n_readers += l->blocks_x;
+  return !*fits || cnv_driver_check(self->cu, result, "cuLaunchKernelEx", "starting a kernel", error);
 }
 
 /* A frame over time; where it is missing another stands, with weight 0. */
@@ -312,17 +383,22 @@ copy_jobs(CudaSession *self, const CnvFrame *from, const CnvFrame *to, GError **
   return schedule->copies->len == 0 || start(self, self->copy_jobs, config, &args, error);
 }
 
-/* In place the jobs are filtered to a scratch frame and copied to their place: their surroundings are read until the
- * last is done. What no job writes of their rectangles is copied to the scratch frame
- * first. */
+/* In place, unless one launch does it, the jobs write to a scratch frame, which is copied back after the last one,
+ * because until then jobs read the samples around them. Samples of their rectangles that no job writes are copied to
+ * the scratch frame first. */
 static gboolean
 filter(CudaSession *self, const CnvWork *work, int slice, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
   const CnvFrame on_host = {.memory = CNV_MEMORY_HOST};
   const CnvSchedule *schedule = &self->schedule;
   gboolean in_place = schedule->in_place, copies = !in_place && schedule->slices.single_launch;
+  gboolean at_once = schedule->at_once && has_attributes(self);
   CnvFrame to = *out;
 
+  if (at_once && !filter_at_once(self, out, &at_once, error))
+    return FALSE;
+  if (at_once)
+    return TRUE;
   if (in_place && (!cnv_cuda_device_frame(self, &on_host, &self->scratch, &to, error) ||
                    (schedule->copies_more && !copy_jobs(self, in, &to, error))))
     return FALSE;

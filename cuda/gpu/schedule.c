@@ -395,6 +395,23 @@ add_work_arrays(CnvSchedule *schedule)
   schedule->places_at = add_array(to, work->places);
 }
 
+/* In place, one launch can write where it reads if all of its blocks have read before the first writes. */
+static gboolean
+runs_at_once(CnvSchedule *schedule)
+{
+  CnvLaunch *launch = &g_array_index(schedule->launches, CnvLaunch, 0);
+  const CnvVariant *variant;
+
+  if (!schedule->in_place || schedule->launches->len != 1 || schedule->sources.n > 0)
+    return FALSE;
+  variant = schedule->variant[launch->kernel];
+  if (!variant || !cnv_tile_jobs_have_kinds(schedule, launch->kernel) ||
+      launch->blocks_x > schedule->n_processors * (guint)variant->blocks)
+    return FALSE;
+  launch->plain = FALSE; /* kernels without coverage cannot wait */
+  return TRUE;
+}
+
 gboolean
 cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean cut, gboolean in_place)
 {
@@ -421,6 +438,7 @@ cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean cut, 
   cnv_schedule_make_launches(schedule, fields);
   schedule->beside &=
       !in_place && schedule->launches->len > 0 && schedule->written != (1u << work->plan[0]->layout.n_planes) - 1;
+  schedule->at_once = runs_at_once(schedule);
   add_work_arrays(schedule);
   return TRUE;
 }

@@ -23,6 +23,7 @@ typedef struct {
   guint blocks_x, shared_bytes;
   guint first, n; /* its block jobs, or its tile jobs */
   int tiles;      /* index of its list of tiles; -1: none */
+  gboolean plain; /* tile jobs: none has coverage */
 } CnvLaunch;
 
 typedef struct {
@@ -46,10 +47,13 @@ typedef struct {
   CnvJobs work;                         /* not yet in slices */
   guint written;                        /* bits: planes of memory of which jobs write all */
   struct {
-    int kinds, tile_bytes, tile_rows, columns; /* kinds: index in tile_kinds, -1: none; as in CnvCopyPlane */
+    int kinds; /* index in tile_kinds; -1: none */
+    int tile_shift, columns;
+    guint32 tile_inverse; /* as in CnvCopyPlane */
   } kept[CNV_MAX_PLANES]; /* by plane of memory: the tiles that no job writes, where that is known */
   gboolean beside;        /* no launch writes what is copied: it is copied after them, and at the same time */
   gboolean in_place;      /* as the caller asked: */
+  gboolean at_once;       /* in place, by the only launch, whose blocks may all be at work at the same time */
   GArray *copies;         /* CnvCopyJob: the rectangles that all of these write; and the blocks */
   GArray *copy_numbers;   /* guint32: of each of their blocks, the number of its copy */
   gboolean copies_more;   /* the copies have samples that no job writes */

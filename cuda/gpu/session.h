@@ -77,7 +77,7 @@ typedef struct {
   CUmodule module;
   int capability;   /* ten times the major number, and the minor one */
   GHashTable *maps; /* set of TensorMap; NULL: none so far */
-  /* CUfunction by variant, or by kind where that has none: those used so far, since each look-up costs memory. */
+  /* CUfunction by the name's address, of a kind or variant: those used so far, since each look-up costs memory. */
   GHashTable *functions;
   CUfunction copy, copy_jobs, cover;
   CUdeviceptr taps;
@@ -106,7 +106,9 @@ typedef struct {
   CnvSchedule schedule;
   int loaded_bank; /* of taps, in constant memory; -1 none */
   CnvLayout layout, staged;
-  CudaBuffer scratch;   /* for the result of filtering in place, before it is put there */
+  CudaBuffer scratch; /* for the result of filtering in place, before it is put there */
+  CudaBuffer readers; /* CnvTileArgs.readers, and its value after all launches so far */
+  guint32 n_readers;
   CudaBuffer decimated; /* decimated samples */
   CudaBuffer sums, plan_arrays, work_arrays, mask_cells, coverage, staged_in, staged_out;
   struct {

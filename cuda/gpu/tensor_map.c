@@ -119,6 +119,31 @@ same_box(const CnvTileJob *a, const CnvTileJob *b)
   return a->box_rows == b->box_rows && a->decimation.pitch == b->decimation.pitch;
 }
 
+/* The same for a tile's weights, which come where its results go: of planes of one channel of 8 bits, whose samples
+ * have a byte of coverage each. */
+static gboolean
+set_cover_map(CudaSession *self, const CnvLaunch *launch, const CnvTileJob *job, CnvTensorMap *to)
+{
+  const CnvVariant *variant = self->schedule.variant[launch->kernel];
+  guint64 pitch = (guint64)job->job.coverage_pitch;
+  int box = CNV_TILE_OUT_BOX(variant->width);
+  TensorMap map;
+
+  if (self->capability < 90 || !job->job.whole || job->channels > 1 || variant->bytes > 1 || variant->ring ||
+      !variant->pitch || !variant->width || self->schedule.sources.n > 0)
+    return FALSE;
+  memset(&map, 0, sizeof(map));
+  map.address = self->coverage.address + job->job.coverage;
+  map.dim[0] = pitch / 4;
+  map.dim[1] = map.dim[3] = map.box[1] = map.box[3] = 1;
+  map.dim[2] = (guint64)job->job.height;
+  map.stride[0] = map.stride[1] = map.stride[2] = pitch;
+  map.box[0] = (guint32)box / 4;
+  map.box[2] = (guint32)job->rows;
+  map.swizzle = box == 128 ? SWIZZLE_128B : SWIZZLE_64B;
+  return self->cu->cuTensorMapEncodeTiled && encode(self, &map, to);
+}
+
 void
 cnv_cuda_set_maps(CudaSession *self, const CnvLaunch *launch, const CnvFrame *in, const CnvFrame *out,
                   CnvTileArgs *args)
@@ -126,7 +151,7 @@ cnv_cuda_set_maps(CudaSession *self, const CnvLaunch *launch, const CnvFrame *in
   guint32 tried = 0;
   guint first_of[CNV_MAX_PLANES];
 
-  args->maps = args->out_maps = 0;
+  args->maps = args->out_maps = args->cover_maps = 0;
   for (guint i = launch->first; i < launch->first + launch->n; i++) {
     const CnvTileJob *job = &g_array_index(self->schedule.tile_jobs, CnvTileJob, i);
     int m = job->pointers;
@@ -142,5 +167,7 @@ cnv_cuda_set_maps(CudaSession *self, const CnvLaunch *launch, const CnvFrame *in
       args->maps |= 1u << m;
     if (set_out_map(self, launch, job, out, &args->out_map[m]))
       args->out_maps |= 1u << m;
+    if (set_cover_map(self, launch, job, &args->cover_map[m]))
+      args->cover_maps |= 1u << m;
   }
 }

@@ -102,8 +102,8 @@ cnv_tile_jobs_add(CnvSchedule *schedule, const CnvJob *from)
   g_array_append_val(schedule->tile_jobs, job);
 }
 
-/* Finds the job's inner tiles. There are none if outputs go elsewhere, have channels of one of several frames, or lie
- * between those of other jobs. */
+/* Finds the job's inner tiles. A job has none if it is moved, if it copies channels while several frames are added
+ * up, or if other jobs may write pixels in its rectangle. */
 static void
 find_inner(CnvTileJob *job, const CnvVariant *variant, const CnvNeeds *needs)
 {
@@ -330,8 +330,8 @@ find_kinds(CnvSchedule *schedule, const CnvTileJob *job, int width)
       add_runs(schedule, job, width, row, kinds, CNV_TILE_BLENDED, CNV_TILE_FILTERED, copy_tiles);
   }
   schedule->kept[job->pointers].kinds = (int)first;
-  schedule->kept[job->pointers].tile_bytes = width * bytes;
-  schedule->kept[job->pointers].tile_rows = job->rows;
+  schedule->kept[job->pointers].tile_shift = (int)g_bit_storage((gulong)width * (gulong)bytes) - 1;
+  schedule->kept[job->pointers].tile_inverse = (guint32)(G_MAXUINT32 / (guint)job->rows + 1);
   schedule->kept[job->pointers].columns = job->columns;
   if (n_kept == 0)
     schedule->written |= 1u << job->pointers;
@@ -423,14 +423,19 @@ cnv_tile_jobs_cut(CnvSchedule *schedule, CnvLaunch *launch)
   gboolean whole = FALSE, decimated = launch->kernel >= CNV_KERNEL_DECIMATE && launch->kernel <= CNV_KERNEL_INTERPOLATE;
 
   launch->tiles = -1;
+  launch->plain = TRUE;
   if (decimated) {
     cnv_decimated_cut(schedule, launch);
     number_blocks(schedule, launch);
   } else {
     (schedule->variant[launch->kernel]->ring ? cut_strips : cut_tiles)(schedule, launch);
   }
-  for (guint i = 0; i < launch->n; i++)
-    whole |= g_array_index(schedule->tile_jobs, CnvTileJob, launch->first + i).job.whole;
+  for (guint i = 0; i < launch->n; i++) {
+    const CnvTileJob *job = &g_array_index(schedule->tile_jobs, CnvTileJob, launch->first + i);
+
+    whole |= job->job.whole;
+    launch->plain &= !job->blends;
+  }
   if (whole && (!decimated || launch->kernel == CNV_KERNEL_INTERPOLATE)) {
     if (!decimated)
       choose_rows(schedule, launch);

@@ -220,7 +220,8 @@ root_of(const Taps *taps)
 /* Finds the taps of both axes, if others can stand for them, and the errors that these may make along each: root of the
  * mean sum of squares, and sum of sizes. */
 static gboolean
-find_limits(const CnvPlan *plan, const CnvPlane *plane, Taps taps[CNV_N_AXES], double root[CNV_N_AXES], double *most)
+find_limits(const CnvPlan *plan, const CnvPlane *plane, gboolean divides, Taps taps[CNV_N_AXES],
+            double root[CNV_N_AXES], double *most)
 {
   const CnvTerm *term = &plane->term[0];
   const int extent[CNV_N_AXES] = {plane->width, plane->height};
@@ -234,7 +235,7 @@ find_limits(const CnvPlan *plan, const CnvPlane *plane, Taps taps[CNV_N_AXES], d
   }
   for (int c = 0; c < plane->channels; c++)
     levels = MAX(levels, fabs(plane->gain[c]) * plane->full[c] * sum_of(&taps[CNV_X]) * sum_of(&taps[CNV_Y]));
-  if (plane->covered)
+  if (divides)
     levels *= ERROR_OF_WEIGHED;
   for (int axis = 0; axis < CNV_N_AXES; axis++)
     root[axis] = ERROR_MEAN * sqrt(12) / (levels * root_of(&taps[CNV_N_AXES - 1 - axis]));
@@ -243,14 +244,14 @@ find_limits(const CnvPlan *plan, const CnvPlane *plane, Taps taps[CNV_N_AXES], d
 }
 
 gboolean
-cnv_decimated_find(const CnvPlan *plan, const CnvPlane *plane, CnvDecimatedTaps to[CNV_N_AXES])
+cnv_decimated_find(const CnvPlan *plan, const CnvPlane *plane, gboolean divides, CnvDecimatedTaps to[CNV_N_AXES])
 {
   Taps taps[CNV_N_AXES];
   double root[CNV_N_AXES], most;
   gboolean found;
   Search *search;
 
-  if (!find_limits(plan, plane, taps, root, &most))
+  if (!find_limits(plan, plane, divides, taps, root, &most))
     return FALSE;
   search = g_new(Search, 1);
   found = find(&to[CNV_Y], search, &taps[CNV_Y], root[CNV_Y] * M_SQRT1_2, most);
@@ -404,7 +405,7 @@ cnv_decimated_find_places(const CnvPlan *plan, const CnvPlane *plane, int most, 
   Taps taps[CNV_N_AXES];
   double root[CNV_N_AXES], total;
 
-  if (!find_limits(plan, plane, taps, root, &total) ||
+  if (!find_limits(plan, plane, FALSE, taps, root, &total) ||
       !find_places(&to[CNV_Y], &taps[CNV_Y], most, root[CNV_Y] * M_SQRT1_2 * PLACES_PART, total))
     return FALSE;
   if (taps[CNV_X].tap == taps[CNV_Y].tap) { /* equal axes are stored once */

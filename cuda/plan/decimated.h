@@ -24,8 +24,9 @@ typedef struct {
 } CnvDecimatedTaps;
 
 /* Finds the fewest taps along both axes, of a plane with one term and without renormalize, that keep the contract of
- * plan.h. Returns FALSE if there are none. */
-gboolean cnv_decimated_find(const CnvPlan *plan, const CnvPlane *plane, CnvDecimatedTaps taps[CNV_N_AXES]);
+ * plan.h. divides: sums are divided by sums of weights, which may be small. Returns FALSE if there are none. */
+gboolean cnv_decimated_find(const CnvPlan *plan, const CnvPlane *plane, gboolean divides,
+                            CnvDecimatedTaps taps[CNV_N_AXES]);
 
 /* The largest step of CnvDecimatedPlaces, and the decimated samples that an output takes, at most. */
 #define CNV_DECIMATED_PLACES_MAX 64

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Jobs: the rectangles that a frame's work is cut into, for both engines. Plain C, read by the CUDA kernels too.
+ * Jobs: the rectangles into which the work on a frame is cut, for both engines. Plain C, which the CUDA kernels include
+ * too.
  */
 #pragma once
 
@@ -8,41 +9,42 @@
 
 #include <convolve/border.h>
 
-/* A rectangle of one plane and field to be filtered by one plan. Coordinates are pixels of the plane and rows of the
- * field: row y of field f lies in row y * fields + f of the plane. */
+/* A rectangle of one plane and field that one plan filters. Coordinates are pixels of the plane and rows of the
+ * field: row y of field f is row y * fields + f of the plane. */
 typedef struct {
   int plan, plane;
   int field, fields; /* 0 of 1, or 0 or 1 of 2 */
   int x, y, width, height;
   int window_x, window_y, window_width, window_height; /* samples that may be read; the border begins outside */
   int move_x, move_y;                                  /* from the place filtered to the place written */
-  int cells_x, cells_y; /* corner of the first cell of a mosaic, at or before the window's */
-  int layer, grid;      /* that its weights are of (regions/shape.h) */
-  /* Coverage: a byte for each pixel, 255 for weight 1, in the coverage of the frame's work. coverage: index of the byte
-   * of the job's first pixel, equal to job.x modulo CNV_COVERAGE_ALIGNMENT. coverage_pitch: bytes from row to row, a
-   * multiple of that; 0: the job has no coverage, and weight 1 throughout. Rows are readable from the aligned byte at
-   * or before the first to the aligned end; bytes beside the job are 0. */
+  int cells_x, cells_y;                                /* corner of a mosaic's first cell, at or before the window's */
+  int layer, grid;                                     /* from which its weights are computed (regions/shape.h) */
+  /* Coverage: the weights of the job's pixels, a byte each, 255 for weight 1, in one buffer for all jobs. coverage:
+   * index of the byte of the job's first pixel, equal to job.x modulo CNV_COVERAGE_ALIGNMENT. coverage_pitch: bytes
+   * from row to row, a multiple of CNV_COVERAGE_ALIGNMENT. If it is 0, the job has no coverage, and all its pixels
+   * have weight 1. A row can be read from the aligned byte at or before its first pixel to the aligned end. Bytes
+   * beside the job are 0. */
   uint64_t coverage;
   int coverage_pitch;
-  int shared; /* with coverage: other jobs may write the pixels that have weight 0; this one must not */
+  int shared; /* with coverage: other jobs may write the pixels that have weight 0, so this job must not */
   int whole;  /* with coverage: the job writes all of the field, and copies the pixels that have weight 0 */
-  /* What the coverage is of: CNV_COVER_OWN, CNV_COVER_ALL or, from CNV_COVER_SHAPE on, the shape of that number.
-   * CNV_COVER_MADE: it is a part of another job's, with which it is made. */
+  /* Which weights the coverage has: CNV_COVER_MADE, CNV_COVER_OWN, CNV_COVER_ALL, or CNV_COVER_SHAPE plus the index
+   * of a shape. */
   int cover;
-  /* Of a plan for normalised convolution: 1 + index in the work's list of weights. That is a job which has the coverage
-   * of all pixels that the filter reads, or no coverage if all of them have weight 1. 0: they have. */
+  /* For normalised convolution: 1 + index of a job in CnvJobs.weights. The coverage of that job has the weights of
+   * all pixels that the filter reads. If that job has no coverage, or `weights` is 0, they all have weight 1. */
   int weights;
 } CnvJob;
 
-#define CNV_COVER_MADE -1
-#define CNV_COVER_OWN 0 /* the pixels that the job's layer owns */
-#define CNV_COVER_ALL 1 /* the largest weight; with invert 1 minus that */
-#define CNV_COVER_SHAPE 2
+#define CNV_COVER_MADE -1 /* part of the coverage of a job in CnvJobs.weights, computed with it */
+#define CNV_COVER_OWN 0   /* of the pixels that the job's layer owns; 0 elsewhere */
+#define CNV_COVER_ALL 1   /* the largest of all regions; with invert 1 minus that */
+#define CNV_COVER_SHAPE 2 /* of one shape */
 
 #define CNV_COVERAGE_ALIGNMENT 16
 #define CNV_WEIGHT_ONE 255
 
-/* Bytes of a row of coverage with those beside the job. */
+/* Returns the bytes of a row of coverage, with the bytes beside the job. */
 CNV_HOST_DEVICE static inline int
 cnv_coverage_bytes(const CnvJob *job)
 {
@@ -51,14 +53,15 @@ cnv_coverage_bytes(const CnvJob *job)
   return bytes - bytes % CNV_COVERAGE_ALIGNMENT;
 }
 
-/* The coverage of the job's pixel at column x of row y, and of those after it. */
+/* Returns where the coverage of the job's pixel at column x of row y is. The row's next pixels follow it. */
 CNV_HOST_DEVICE static inline const uint8_t *
 cnv_job_weights(const CnvJob *job, const uint8_t *coverage, int x, int y)
 {
   return coverage + job->coverage + (int64_t)(y - job->y) * job->coverage_pitch + (x - job->x);
 }
 
-/* Weight of the pixel at column x of row y for a filter, of CNV_WEIGHT_ONE. weights: of its job. */
+/* Returns the weight, 0..CNV_WEIGHT_ONE, of a pixel at column x of row y that a filter reads. weights: the job that
+ * CnvJob.weights names. */
 CNV_HOST_DEVICE static inline int
 cnv_filter_weight(const CnvJob *weights, const uint8_t *coverage, int x, int y)
 {

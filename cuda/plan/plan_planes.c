@@ -411,8 +411,9 @@ add_plane(CnvPlan *plan, GArray *stored, PlanTaps taps[2], int p, guint roles, G
   return check_weights(plan, plane, of, error);
 }
 
-/* TRUE if alpha, which is among the roles, has to be in a plane of its own beside the others: it and three colours
- * leave no room for the weight, and with premultiply its weight is another one. */
+/* Returns TRUE if alpha is among the roles, but needs a plane of its own for normalised convolution. Three colours
+ * and alpha leave no channel for the weight, and with premultiply the weight of alpha is not the weight of the
+ * colours. */
 static gboolean
 alpha_is_apart(const CnvPlan *plan, guint roles)
 {
@@ -420,8 +421,8 @@ alpha_is_apart(const CnvPlan *plan, guint roles)
          role_is_filtered(&plan->filter, CNV_ROLE_A);
 }
 
-/* The planes are those of the format, but two for packed YUV where chroma has taps of its own, and alpha may be apart.
- */
+/* Makes a plane for each plane of the format. Packed YUV gets two if chroma has its own taps, and alpha may get its
+ * own. */
 gboolean
 cnv_plan_fill(CnvPlan *plan, GError **error)
 {

@@ -9,32 +9,32 @@
  *
  * Each region's weight is then rounded to the nearest multiple of 1/255, halves up: to floor(255 t + 0.5 + 8/65536) /
  * 255. Without the 8/65536, the errors of float32 could round a half down. If regions overlap, the largest rounded
- * weight counts; among equal ones that of the higher plan, then that of rectangles, then that of the later region. With
- * invert the weight is 1 minus the largest, and plan 0 filters.
+ * weight counts. Among equal weights, the region with the higher plan counts, then a rectangle, then the later region.
+ * With invert the weight is 1 minus the largest, and plan 0 filters.
  *
  * Ellipses. The ellipse inscribed in the covered samples, of w x h, has the half axes a = (w - 1) / 2 and b = (h - 1) /
  * 2, to the middle of its outermost samples. The weight is 1 on it and inside, and 0 on the ellipse with the half axes
- * a + f + 1 and b + f + 1; in between it falls linearly along each ray from the centre, and is that of the rectangle
- * at most. (For a or b below 0.01 the inner ellipse has 0.01.)
+ * a + f + 1 and b + f + 1. In between it falls linearly along each ray from the centre. It is never above the weight of
+ * the rectangle. (If a or b is below 0.01, the inner ellipse has 0.01.)
  *
  * Masks. A mask of w x h cells is stretched over the region's rectangle. The weight at a sample's centre, in luma
- * pixels, is interpolated between the centres of the four nearest cells, in steps of 1/4096 of their distance, or
- * beyond the outermost ones is theirs; feather does not count. It is computed and rounded in integers: to floor(255 t +
- * 0.5) / 255. The weight is 0 outside the covered samples.
+ * pixels, is interpolated between the centres of the four nearest cells, in steps of 1/4096 of their distance. Beyond
+ * the outermost centres it is the weight of the outermost cells. Feather has no effect. The weight is computed and
+ * rounded in integers: to floor(255 t + 0.5) / 255. It is 0 outside the covered samples.
  *
- * Isolated regions. The filter of an isolated region reads nothing outside it. A rectangle is a window of its own, at
- * whose edge the border begins. For all other shapes, masks and everything but the regions (invert), the filter is a
- * normalised convolution (Knutsson and Westin 1993): taps are multiplied by the weight w of the sample that they find,
- * and scaled so that their sum stays the same: sum(taps) * sum(tap * w * x) / sum(tap * w). The result is then blended
- * by w as always. Samples of weight 0 count for nothing and stay as they are.
- *   - w is the region's own rounded weight, whatever other regions there are; with invert it is 1 minus the largest.
- *     Of merged regions (see Crowds) it is the largest.
- *   - Each plane has the weights of its own samples. In fields, w is that of the field. Over time, w of the output's
- *     frame weighs the samples of all frames.
- *   - Where the absolute value of sum(tap * w) is at most 1e-6 of what samples of weight 1 could give, the input's
- *     sample stays.
+ * Isolated regions. The filter of an isolated region reads nothing outside it. A rectangle has a window of its own, and
+ * the border begins at the window's edge. For all other shapes, and with invert, the filter is a normalised convolution
+ * (Knutsson and Westin 1993): each tap is multiplied by the weight w of the sample x that it meets, and all are scaled
+ * so that their sum stays the same: sum(taps) * sum(tap * w * x) / sum(tap * w). The result is blended by w as usual.
+ * Samples of weight 0 have no effect and stay unchanged.
+ *   - w is the region's own rounded weight, regardless of other regions; with invert it is 1 minus the largest weight.
+ *     For merged regions (see Crowds) it is their largest weight.
+ *   - Each plane, and each field, has the weights of its own samples. Over time, w of the output's frame weighs the
+ *     samples of all frames.
+ *   - If the absolute value of sum(tap * w) is at most 1e-6 of what samples of weight 1 could give, the input's sample
+ *     stays.
  *   - Beyond the frame's edge the border mode finds a sample, and its w. The constant colour has w = 1. Renormalize
- *     leaves missing samples out of both sums. If a rectangle is isolated beside other shapes, all in it has w = 1.
+ *     leaves missing samples out of both sums. A rectangle that is isolated beside other shapes has w = 1 throughout.
  *   - With CNV_ALPHA_PREMULTIPLY colours are weighted by w * alpha, and alpha by w.
  *   - A mosaic takes means weighted by w, in cells that begin at the region's corner or, with invert, the frame's. A
  *     fill reads nothing, so it stays the same.
@@ -52,8 +52,8 @@
  * reports it.
  *
  * Interlaced frames. Each field is filtered by itself, with its border where its own rows end. Row y of a plane is row
- * y/2 of field y % 2. A field's part of a rectangle is the rows of the field in the plane's part of it, and f down a
- * field is half as large.
+ * y/2 of field y % 2. A rectangle covers the field's rows among the rows that it covers in the plane. Along y, f is
+ * half as large in a field.
  */
 #pragma once
 
@@ -62,11 +62,11 @@
 #define CNV_MAX_REGIONS 1024
 #define CNV_MAX_PLANS 64
 
-#define CNV_CROWD 8      /* regions of a cell that are weighed one by one, in a crowd */
-#define CNV_CROWD_WORK 2 /* work on the whole frame that may be spent on regions one by one */
+#define CNV_CROWD 8      /* most regions of a cell that are weighed one by one, in a crowd */
+#define CNV_CROWD_WORK 2 /* most work on separate regions, in times of the work on the whole frame */
 
 typedef struct {
-  int x, y, width, height; /* luma pixels; empty where width or height is below 1 */
+  int x, y, width, height; /* luma pixels; empty if width or height is below 1 */
 } CnvRect;
 
 /* Weights as an image, which never changes and is shared by reference between threads. A session that gets the same
@@ -74,7 +74,7 @@ typedef struct {
 typedef struct CnvMask CnvMask;
 
 /* Returns a mask (unref with cnv_mask_unref) of width x height cells, each 1..CNV_SIZE_MAX, with a copy of the weights:
- * row by row from `weights` on, `stride` bytes apart, 255 for 1. NULL where there is no memory for it. */
+ * row by row from `weights` on, `stride` bytes apart, 255 for 1. NULL if there is no memory. */
 CnvMask *cnv_mask_new(int width, int height, int stride, const guint8 *weights);
 CnvMask *cnv_mask_ref(CnvMask *mask);
 void cnv_mask_unref(CnvMask *mask); /* NULL is allowed */
@@ -86,17 +86,18 @@ typedef struct {
   CnvRect rect;
   guint plan; /* index in CnvWork.plan */
   CnvShape shape;
-  CnvMask *mask; /* of CNV_SHAPE_MASK, the caller's; else NULL. One frame's masks have 1 GiB in all at most. A region
-                    beyond that, or for which there is no memory, is its rectangle, and with invert it has no weight. */
+  CnvMask *mask; /* for CNV_SHAPE_MASK, owned by the caller; else NULL. All masks of a frame have at most 1 GiB. If a
+                    mask exceeds that, or there is no memory for it, its region is filtered as a rectangle; with invert
+                    it has no weight. */
 } CnvRegion;
 
-/* The rectangle around all that has weight in a region, feather aside: the region's own, or a part of it around the
- * cells of a mask that are above 0. Width and height are 0 where no cell is. */
+/* Returns the rectangle around the part of a region that has weight, without feather: the region's rectangle, or for
+ * a mask the part of it around the cells above 0. Width and height are 0 if there are no such cells. */
 CnvRect cnv_region_box(const CnvRegion *region);
 
 /* A plain value that the caller owns; plans and regions are only read, during cnv_session_submit. */
 typedef struct {
-  CnvPlan *const *plan; /* of one image, backend and filter, save for its radius and sigma; the strongest last */
+  CnvPlan *const *plan; /* plans for the same image, backend and filter, except radius and sigma; the strongest last */
   guint n_plans;        /* 1..CNV_MAX_PLANS */
   gboolean everything;  /* the whole frame by plan 0; below, only interlaced, temporal_tap and overlaps count */
   const CnvRegion *region;
@@ -113,7 +114,7 @@ typedef struct {
    * weight 1, for plans of one frame. */
   const CnvTemporalTap *temporal_tap;
   guint n_temporal_taps;
-  /* Other frames are in flight with this one. It goes between host and device in one piece: the others keep the bus
-   * busy, and each piece costs the time of its start. The samples are the same either way. */
+  /* Other frames are in flight with this one. This frame then goes between host and device in one piece, because the
+   * others keep the bus busy, and each piece costs the time of its start. The samples are the same either way. */
   gboolean overlaps;
 } CnvWork;

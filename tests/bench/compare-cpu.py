@@ -9,6 +9,9 @@
 # rounds' ratios. Each frame is made anew, so that a filter which works in place need not copy it. Beside the time on
 # the clock stands that of the processors: it tells who uses one thread only, and suffers less from what else runs here.
 #
+# At the end come the load of the machine and the first row, measured a second time. A goal counts as met or missed only
+# if the ratios of several rounds differ by less than SPREAD_MOST.
+#
 # usage: compare-cpu.py [--quick] [--threads N] [--rounds N] [--output FILE.csv]
 # BUILD_DIR in the environment: a build folder to use instead of build-tests. It should be one with --buildtype=release.
 import argparse
@@ -31,6 +34,7 @@ SMALL_WIDTH, SMALL_HEIGHT, SMALL_GOAL = 320, 240, 0.020  # ms a frame beyond its
 SMALL_FRAMES = 6000
 BYTES = {'GRAY8': 1, 'I420': 1.5, 'GRAY16_LE': 2, 'RGB': 3, 'AYUV': 4}
 FFMPEG_FORMAT = {'GRAY8': 'gray', 'I420': 'yuv420p', 'GRAY16_LE': 'gray16le', 'RGB': 'rgb24'}
+SPREAD_MOST = 1.5  # largest ratio of a row, or time, by the smallest
 PROBE_FRAMES = 5
 MOST_FRAMES = 600
 
@@ -57,8 +61,8 @@ def convolution(size):
 
 
 def filter2d(pixel_format, size):
-    """Both sides by Fourier transforms, where our build has them."""
-    return Case('cv2.filter2D', 'filter2d', pixel_format, str(size), dense(size)[1], 'python3-opencv', 2)
+    """Both sides by Fourier transforms."""
+    return Case('cv2.filter2D', 'filter2d', pixel_format, str(size), dense(size)[1], 'python3-opencv', 4)
 
 
 CASES = [
@@ -194,6 +198,20 @@ class Side:
                 f'{name}_frames': self.frames}
 
 
+def verdict(reached, rounds, least, most, goal):
+    """Whether a goal is met, in a word; reached: TRUE if the median does. Empty without a goal."""
+    if not goal:
+        return ''
+    if rounds < 2 or least <= 0 or most / least > SPREAD_MOST:
+        return 'unclear'
+    return 'met' if reached else 'MISSED'
+
+
+def verdict_of(row):
+    reached = row['goal'] and row['ratio'] >= row['goal']
+    return verdict(reached, row['rounds'], row['ratio_least'], row['ratio_most'], row['goal'])
+
+
 def our_element(case, threads):
     return f'cudaconvolve backend=cpu n-threads={threads} {case.ours}'
 
@@ -210,8 +228,9 @@ def compare(machine, case, rounds, seconds):
     print('\r\033[K', end='', file=sys.stderr)
     ratios = [b.clock / a.clock for a, b in zip(ours.costs(), theirs.costs())]
     return {'peer': case.peer, 'format': case.format, 'their_setting': case.theirs, 'our_setting': case.ours,
-            'threads': machine.threads, **ours.row('ours'), **theirs.row('theirs'), 'ratio': statistics.median(ratios),
-            'ratio_least': min(ratios), 'ratio_most': max(ratios), 'goal': case.goal or ''}
+            'threads': machine.threads, 'rounds': rounds, **ours.row('ours'), **theirs.row('theirs'),
+            'ratio': statistics.median(ratios), 'ratio_least': min(ratios), 'ratio_most': max(ratios),
+            'goal': case.goal or ''}
 
 
 def show_small(machine, rounds):
@@ -223,8 +242,9 @@ def show_small(machine, rounds):
         ours, theirs = (machine.gst(side, 'I420', SMALL_FRAMES, SMALL_WIDTH, SMALL_HEIGHT).clock for side in sides)
         costs.append((ours - theirs) / SMALL_FRAMES * 1e3)
     cost = statistics.median(costs)
+    word = verdict(cost <= SMALL_GOAL, rounds, min(costs), max(costs), SMALL_GOAL)
     print(f'\n{SMALL_WIDTH}x{SMALL_HEIGHT} I420, a copy, ms a frame beyond identity: {cost:.4f} '
-          f'({min(costs):.4f}..{max(costs):.4f}), goal {SMALL_GOAL}: {"met" if cost <= SMALL_GOAL else "MISSED"}')
+          f'({min(costs):.4f}..{max(costs):.4f}), goal {SMALL_GOAL}: {word}')
 
 
 LINE = '{:18} {:9} {:33} {:>7} {:>7} {:>6} {:>13}  {:>6} {:>7}  {:>13} {:>13}  {}'
@@ -239,7 +259,7 @@ def show_head():
 
 def show(row):
     plain = [f"{row[name + '_ms_with_filter']:.2f} - {row[name + '_ms_without']:.2f}" for name in ('ours', 'theirs')]
-    goal = f"{row['goal']}: {'met' if row['ratio'] >= row['goal'] else 'MISSED'}" if row['goal'] else ''
+    goal = f"{row['goal']}: {verdict_of(row)}" if row['goal'] else ''
     numbers = (f"{row[name]:.2f}" for name in ('ours_ms', 'theirs_ms', 'ratio'))
     cpu = (f"{row[name]:.2f}" for name in ('ours_cpu_ms', 'theirs_cpu_ms'))
     spread = f"{row['ratio_least']:.2f}..{row['ratio_most']:.2f}"
@@ -252,7 +272,7 @@ def show_table(rows):
     print('\n| beside | format | setting | ours, ms | theirs, ms | theirs / ours | least to most | goal |')
     print('|---|---|---|---|---|---|---|---|')
     for row in rows:
-        goal = f"{row['goal']}, {'met' if row['ratio'] >= row['goal'] else 'missed'}" if row['goal'] else ''
+        goal = f"{row['goal']}, {verdict_of(row).lower()}" if row['goal'] else ''
         setting = row['their_setting'] if len(row['their_setting']) < 40 else row['their_setting'].split('=')[0]
         print(f"| {row['peer']} | {row['format']} | `{setting}` | {row['ours_ms']:.2f} | {row['theirs_ms']:.2f} | "
               f"{row['ratio']:.2f} | {row['ratio_least']:.2f} to {row['ratio_most']:.2f} | {goal} |")
@@ -274,31 +294,59 @@ def parse_arguments():
 
 def build():
     if not (BUILD / 'build.ninja').exists():
-        subprocess.run(['meson', 'setup', '--buildtype=release', '-Dfft=auto', BUILD, ROOT], check=True)
+        subprocess.run(['meson', 'setup', '--buildtype=release', BUILD, ROOT], check=True)
     subprocess.run(['ninja', '--quiet', '-C', BUILD, 'gst/libgstcudaconvolve.so'], check=True)
 
 
-def measure_all(machine, arguments):
+def measure(machine, case, arguments):
+    return compare(machine, case, arguments.rounds, 0.1 if arguments.quick else 0.5)
+
+
+def measure_all(machine, cases, arguments):
+    """Returns the rows, and at the end the first one again."""
     rows = []
     show_head()
+    for case in cases:
+        rows.append(measure(machine, case, arguments))
+        show(rows[-1])
+    if rows:
+        rows.append(measure(machine, cases[0], arguments))
+        show(rows[-1])
+    return rows
+
+
+def state(load_before, load_after, row, again):
+    """A line on how far the figures can be trusted."""
+    sides = (again[name] / row[name] if row[name] > 0 else 0 for name in ('ours_ms', 'theirs_ms'))
+    ours, theirs = (max(change, 1 / change) if change > 0 else float('inf') for change in sides)
+    steady = max(ours, theirs) <= SPREAD_MOST
+    return (f"state of the machine: load {load_before:.2f} before, {load_after:.2f} after; {row['peer']} "
+            f"{row['format']} a second time at the end: ours {ours:.2f} times apart, theirs {theirs:.2f}: "
+            f"{'steady' if steady else 'NOT STEADY, measure again'}")
+
+
+def choose_cases(machine):
+    present = []
     for case in CASES:
         if machine.has(case):
-            rows.append(compare(machine, case, arguments.rounds, 0.1 if arguments.quick else 0.5))
-            show(rows[-1])
+            present.append(case)
         else:
             print(f'SKIPPED {case.peer} {case.format}: not found here, it is in the package {case.package}')
-    return rows
+    return present
 
 
 def main():
     arguments = parse_arguments()
     build()
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:arguments.threads])
-    print(f'{arguments.threads} threads; load {os.getloadavg()[0]:.2f} before: figures are of worth where it is near 0')
+    load = os.getloadavg()[0]
+    print(f'{arguments.threads} threads; load {load:.2f} before: figures are of worth where it is near 0')
     with tempfile.TemporaryDirectory() as folder:
         machine = Machine(arguments.threads, pathlib.Path(folder))
-        rows = measure_all(machine, arguments)
+        rows = measure_all(machine, choose_cases(machine), arguments)
         show_small(machine, arguments.rounds)
+    if rows:
+        print(state(load, os.getloadavg()[0], rows[0], rows.pop()))
     show_table(rows)
     if arguments.output and rows:
         with open(arguments.output, 'w', newline='', encoding='utf-8') as file:
@@ -307,4 +355,5 @@ def main():
             writer.writerows(rows)
 
 
-main()
+if __name__ == '__main__':
+    main()

@@ -15,25 +15,14 @@
 
 #define WIDTH 32
 #define HEIGHT 24
-#define NEGATIVE "filter=identity", "scale=-1", "bias=1"
 
 static GstBuffer *
-black_frame(GstAnalyticsRelationMeta **meta, guint i)
+frame_with_meta(GstAnalyticsRelationMeta **meta, guint i)
 {
-  static const guint8 black[WIDTH * HEIGHT];
-  GstBuffer *buffer = gray_buffer(WIDTH, HEIGHT, black, i);
+  GstBuffer *buffer = black_frame(WIDTH, HEIGHT, i);
 
   *meta = gst_buffer_add_analytics_relation_meta(buffer);
   return buffer;
-}
-
-/* Takes the frame; pixels: what becomes of it. */
-static void
-filter(GstHarness *h, GstBuffer *frame, guint8 pixels[WIDTH * HEIGHT])
-{
-  frame = gst_harness_push_and_pull(h, frame);
-  gst_buffer_extract(frame, 0, pixels, WIDTH * HEIGHT);
-  gst_buffer_unref(frame);
 }
 
 /* ---- boxes ---- */
@@ -106,13 +95,13 @@ GST_START_TEST(test_boxes)
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
     GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=meta");
     GstAnalyticsRelationMeta *meta;
-    GstBuffer *frame = black_frame(&meta, 0);
+    GstBuffer *frame = frame_with_meta(&meta, 0);
     guint8 pixels[WIDTH * HEIGHT];
 
     for (int s = 0; s < 2 && rows[i].set[s]; s++)
       SET(h->element, rows[i].set[s]);
     add_boxes(meta, faces);
-    filter(h, frame, pixels);
+    filter_gray(h, frame, pixels, sizeof(pixels));
     expect_boxes(pixels, faces, rows[i].bits & DRAWN, i);
     gst_harness_teardown(h);
   }
@@ -131,14 +120,14 @@ GST_START_TEST(test_many_boxes)
   h = harness_of(gst_object_ref(element), "GRAY8", WIDTH, HEIGHT);
   for (guint n = 0; n < 2; n++) {
     GstAnalyticsRelationMeta *meta;
-    GstBuffer *frame = black_frame(&meta, n);
+    GstBuffer *frame = frame_with_meta(&meta, n);
     guint8 pixels[WIDTH * HEIGHT];
 
     gst_buffer_remove_meta(frame, (GstMeta *)meta);
     meta = gst_buffer_add_analytics_relation_meta_full(frame, &room);
     for (int i = 0; i < 10000; i++)
       add_boxes(meta, (const Found[]){{"dot", i == 9999 ? 30 : i % 7, i == 9999 ? 20 : i % 5, 2, 2, 1}, {NULL}});
-    filter(h, frame, pixels);
+    filter_gray(h, frame, pixels, sizeof(pixels));
     for (int y = 0; y < HEIGHT; y++)
       for (int x = 0; x < WIDTH; x++)
         if ((x < 8 && y < 6) || (x >= 30 && y >= 20 && y < 22))
@@ -241,11 +230,11 @@ GST_START_TEST(test_segments)
     GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=meta", rows[i / 2].set,
                             invert ? "roi-invert=true" : "roi-invert=false");
     GstAnalyticsRelationMeta *meta;
-    GstBuffer *frame = black_frame(&meta, 0);
+    GstBuffer *frame = frame_with_meta(&meta, 0);
     guint8 pixels[WIDTH * HEIGHT];
 
     add_segments(meta, &rows[i / 2].segments);
-    filter(h, frame, pixels);
+    filter_gray(h, frame, pixels, sizeof(pixels));
     expect_segments(pixels, &rows[i / 2].segments, rows[i / 2].counted, invert, i / 2);
     gst_harness_teardown(h);
   }
@@ -260,13 +249,13 @@ GST_START_TEST(test_segments_of_a_box)
         HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=meta", "roi-types=face", "roi-confidence=0.5");
     const Segments segments = {GST_VIDEO_FORMAT_GRAY8, 4, 2, 16, 12};
     GstAnalyticsRelationMeta *meta;
-    GstBuffer *frame = black_frame(&meta, 0);
+    GstBuffer *frame = frame_with_meta(&meta, 0);
     guint8 pixels[WIDTH * HEIGHT];
 
     add_segments(meta, &segments);
     add_boxes(meta, (const Found[]){{face ? "face" : "car", 4, 2, 16, 12, 0.1f}, {NULL}});
     fail_unless(gst_analytics_relation_meta_set_relation(meta, GST_ANALYTICS_REL_TYPE_RELATE_TO, 0, 1));
-    filter(h, frame, pixels);
+    filter_gray(h, frame, pixels, sizeof(pixels));
     expect_segments(pixels, &segments, face ? ".##.##.###.." : "............", FALSE, (guint)face);
     gst_harness_teardown(h);
   }
@@ -280,13 +269,13 @@ GST_START_TEST(test_all_kinds)
   const Segments segments = {GST_VIDEO_FORMAT_GRAY8, 0, 0, 16, 12};
   const Found found[] = {{"face", 20, 2, 5, 6, 1}, {"car", 20, 12, 5, 6, 1}, {NULL}};
   GstAnalyticsRelationMeta *meta;
-  GstBuffer *frame = black_frame(&meta, 0);
+  GstBuffer *frame = frame_with_meta(&meta, 0);
   guint8 pixels[WIDTH * HEIGHT];
 
   add_segments(meta, &segments);
   add_boxes(meta, found);
   gst_buffer_add_video_region_of_interest_meta(frame, "face", 3, 15, 6, 5);
-  filter(h, frame, pixels);
+  filter_gray(h, frame, pixels, sizeof(pixels));
   expect_segments(pixels, &segments, ".##.........", FALSE, 0);
   for (int y = 0; y < HEIGHT; y++)
     for (int x = 0; x < WIDTH; x++)
@@ -329,7 +318,7 @@ GST_START_TEST(test_hostile_segments)
     for (guint n = 0; n < 2; n++) {
       const Segments segments = {GST_VIDEO_FORMAT_GRAY8, 4, 2, 16, 12};
       GstAnalyticsRelationMeta *meta;
-      GstBuffer *frame = black_frame(&meta, n), *mask;
+      GstBuffer *frame = frame_with_meta(&meta, n), *mask;
       GstAnalyticsSegmentationMtd mtd;
       GstVideoMeta *layout;
       guint8 pixels[WIDTH * HEIGHT];
@@ -343,7 +332,7 @@ GST_START_TEST(test_hostile_segments)
       layout->offset[0] = rows[i].offset;
       layout->stride[0] = rows[i].stride;
       gst_buffer_unref(mask);
-      filter(h, frame, pixels);
+      filter_gray(h, frame, pixels, sizeof(pixels));
       for (int y = 2; y < 14 && rows[i].message; y++)
         for (int x = 4; x < 20; x++)
           fail_unless_equals_int(pixels[y * WIDTH + x], 255);
@@ -367,7 +356,7 @@ GST_START_TEST(test_odd_segments)
 
   for (guint i = 0; i < 4 * 4 * 3 * 3; i++) {
     GstAnalyticsRelationMeta *meta;
-    GstBuffer *frame = black_frame(&meta, i), *mask = gst_buffer_new_allocate(NULL, 1, NULL);
+    GstBuffer *frame = frame_with_meta(&meta, i), *mask = gst_buffer_new_allocate(NULL, 1, NULL);
     GstAnalyticsSegmentationMtd mtd;
     guint8 pixels[WIDTH * HEIGHT];
 
@@ -376,7 +365,7 @@ GST_START_TEST(test_odd_segments)
     fail_unless(gst_analytics_relation_meta_add_segmentation_mtd(
         meta, mask, GST_SEGMENTATION_TYPE_SEMANTIC, i % 2 ? 3 : 0, odd_ids, starts[i % 4], starts[i / 4 % 4],
         sizes[i / 16 % 3], sizes[i / 48], &mtd));
-    filter(h, frame, pixels);
+    filter_gray(h, frame, pixels, sizeof(pixels));
   }
   gst_harness_teardown(h);
 }
@@ -394,7 +383,7 @@ crowded_frame(guint n_boxes, guint n_frame)
   GstAnalyticsRelationMetaInitParams room = {n_boxes + 2, MANY * 16 + n_boxes * 80};
   guint8 wide[sizeof(numbers) * 2] = {0};
   GstAnalyticsRelationMeta *meta;
-  GstBuffer *frame = black_frame(&meta, n_frame);
+  GstBuffer *frame = frame_with_meta(&meta, n_frame);
   GstAnalyticsSegmentationMtd masks;
   GstAnalyticsClsMtd classes;
 
@@ -431,7 +420,7 @@ time_of_crowd(const char *types, guint n_boxes, const char *counted)
     gint64 start = g_get_monotonic_time();
     guint8 pixels[WIDTH * HEIGHT];
 
-    filter(h, frame, pixels);
+    filter_gray(h, frame, pixels, sizeof(pixels));
     fastest = MIN(fastest, g_get_monotonic_time() - start);
     expect_segments(pixels, &segments, counted, FALSE, n_boxes);
   }

@@ -3,6 +3,7 @@
  * The element in a GstHarness: helpers of all its tests, caps, pixels by hand, strides, formats. Tests that compute run
  * on the CPU, and on a GPU where there is one.
  */
+#include <math.h>
 #include <string.h>
 
 #include "element/element.h"
@@ -158,6 +159,34 @@ gray_buffer(int width, int height, const guint8 *pixels, guint i)
   gst_video_frame_unmap(&frame);
   stamp(buffer, i);
   return buffer;
+}
+
+GstBuffer *
+black_frame(int width, int height, guint i)
+{
+  g_autofree guint8 *black = g_malloc0((gsize)width * (gsize)height);
+
+  return gray_buffer(width, height, black, i);
+}
+
+void
+filter_gray(GstHarness *h, GstBuffer *frame, guint8 *pixels, gsize size)
+{
+  frame = gst_harness_push_and_pull(h, frame);
+  gst_buffer_extract(frame, 0, pixels, size);
+  gst_buffer_unref(frame);
+}
+
+void
+expect_weights(const guint8 *pixels, int width, int height, const double *weights, gboolean invert, double slack,
+               const char *what)
+{
+  for (int i = 0; i < width * height; i++) {
+    double expected = 255 * (invert ? 1 - weights[i] : weights[i]);
+
+    fail_unless(fabs(pixels[i] - expected) < slack, "%s: %d at (%d, %d) and not %g", what, pixels[i], i % width,
+                i / width, expected);
+  }
 }
 
 gboolean

@@ -74,6 +74,19 @@ void stamp(GstBuffer *buffer, guint i);
 GstBuffer *gray_buffer(int width, int height, const guint8 *pixels, guint i);
 gboolean gray_equals(GstBuffer *buffer, int width, int height, const guint8 *expected);
 
+/* Takes a GRAY8 frame of `size` samples without padding, and copies the samples of the output to pixels. */
+void filter_gray(GstHarness *h, GstBuffer *frame, guint8 *pixels, gsize size);
+
+/* Tests of regions turn black into white on a black GRAY8 frame, so that the output is the regions' weight times 255.
+ */
+#define NEGATIVE "filter=identity", "scale=-1", "bias=1"
+GstBuffer *black_frame(int width, int height, guint i);
+
+/* Fails if a pixel differs by `slack` or more from 255 times its weight, or with invert from 255 times 1 minus that.
+ * what: begins the message. */
+void expect_weights(const guint8 *pixels, int width, int height, const double *weights, gboolean invert, double slack,
+                    const char *what);
+
 /* A ramp and its mean over 3x3 samples with the edge repeated, worked out by hand: with v = 9x + 36y the mean adds 3 at
  * the left and 12 at the top edge, and takes as much at the right and bottom. */
 #define W 4

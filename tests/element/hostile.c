@@ -536,35 +536,64 @@ GST_END_TEST;
 #define METAS_SECONDS 2
 #endif
 
+/* All over the frame and beyond it; with masks each has one that is all white. */
+static GstBuffer *
+frame_with_many_metas(gboolean masks)
+{
+  GstBuffer *frame = gst_buffer_new_allocate(NULL, 640 * 360, NULL), *mask = gst_buffer_new_allocate(NULL, 12, NULL);
+
+  gst_buffer_memset(frame, 0, 0, -1);
+  gst_buffer_memset(mask, 0, 255, -1);
+  gst_buffer_add_video_meta(mask, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 4, 3);
+  for (guint i = 0; i < METAS_MANY; i++) {
+    GstVideoRegionOfInterestMeta *meta = gst_buffer_add_video_region_of_interest_meta(
+        frame, "face", i * 7 % 641, i % 361, i % 3 ? 1 : G_MAXUINT, i % 5 ? 1 : G_MAXINT);
+
+    if (masks)
+      gst_video_region_of_interest_meta_add_param(meta,
+                                                  gst_structure_new("mask", "buffer", GST_TYPE_BUFFER, mask, NULL));
+  }
+  gst_buffer_unref(mask);
+  return frame;
+}
+
 /* Far more metas than there may be regions, all over the frame and beyond it: each of them is hidden, in bounded time.
  */
 GST_START_TEST(test_many_metas)
 {
-  static const char *const more[] = {"roi-expand=0", "roi-isolated=true", "roi-smooth=5", "roi-feather=1024",
-                                     "roi-strength=relative"};
+  static const struct {
+    const char *set[2];
+    gboolean masks, fills; /* fills: each region is white then */
+  } rows[] = {
+      {{"roi-expand=0"}, FALSE, TRUE},
+      {{"roi-isolated=true"}, FALSE, TRUE},
+      {{"roi-smooth=5"}, FALSE, TRUE},
+      {{"roi-feather=1024"}, FALSE, TRUE},
+      {{"roi-strength=relative", "filter=mosaic"}},
+      {{"roi-shape=ellipse"}},
+      {{"roi-invert=true"}},
+      {{"roi-invert=true", "filter=gaussian"}, TRUE},
+      {{"roi-expand=0.1"}, TRUE, TRUE},
+  };
   static guint8 pixels[640 * 360];
 
-  for (gsize m = 0; m < G_N_ELEMENTS(more); m++) {
-    GstHarness *h = HARNESS("cpu", "GRAY8", 640, 360, m == 4 ? "filter=mosaic" : "filter=fill", "roi-source=meta",
-                            "fill-color=4294967295", more[m]);
+  for (gsize m = 0; m < G_N_ELEMENTS(rows); m++) {
+    const char *what = rows[m].set[0];
+    GstHarness *h = HARNESS("cpu", "GRAY8", 640, 360, "filter=fill", "roi-source=meta", "fill-color=4294967295", what,
+                            rows[m].set[1]);
 
     for (guint f = 0; f < 2; f++) {
-      GstBuffer *frame = gst_buffer_new_allocate(NULL, sizeof(pixels), NULL);
-      clock_t start;
+      GstBuffer *frame = frame_with_many_metas(rows[m].masks);
+      clock_t start = clock();
 
-      gst_buffer_memset(frame, 0, 0, -1);
-      for (guint i = 0; i < METAS_MANY; i++)
-        gst_buffer_add_video_region_of_interest_meta(frame, "face", i * 7 % 641, i % 361, i % 3 ? 1 : G_MAXUINT,
-                                                     i % 5 ? 1 : G_MAXINT);
       stamp(frame, f);
-      start = clock();
       frame = gst_harness_push_and_pull(h, frame);
-      fail_unless(clock() - start < METAS_SECONDS * CLOCKS_PER_SEC, "%s: %.1f s", more[m],
+      fail_unless(clock() - start < METAS_SECONDS * CLOCKS_PER_SEC, "%s: %.1f s", what,
                   (double)(clock() - start) / CLOCKS_PER_SEC);
       gst_buffer_extract(frame, 0, pixels, sizeof(pixels));
-      for (guint i = 0; i < METAS_MANY && m < 4; i++)
+      for (guint i = 0; i < METAS_MANY && rows[m].fills; i++)
         fail_unless(i * 7 % 641 >= 640 || i % 361 >= 360 || pixels[i % 361 * 640 + i * 7 % 641] == 255,
-                    "%s: region %u is not hidden", more[m], i);
+                    "%s: region %u is not hidden", what, i);
       gst_buffer_unref(frame);
     }
     gst_harness_teardown(h);

@@ -9,8 +9,6 @@
 
 #include "element/element.h"
 
-#define BLACK_TO_WHITE "filter=identity", "scale=-1", "bias=1"
-
 /* CPU time that one frame may take, and memory that it may need at its peak. Sanitizers need more, and keep what is
  * freed. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -22,14 +20,6 @@
 #define SECONDS_MAX 2.5
 #define MIB_MAX 400
 #endif
-
-static GstBuffer *
-black_frame(int width, int height, guint i)
-{
-  g_autofree guint8 *black = g_malloc0((gsize)width * (gsize)height);
-
-  return gray_buffer(width, height, black, i);
-}
 
 /* White all over. */
 static GstBuffer *
@@ -129,7 +119,7 @@ GST_START_TEST(test_what_masks_cost)
     double seconds, mib;
     GstMapInfo map;
 
-    SET(element, BLACK_TO_WHITE, "roi-source=meta", load->grow);
+    SET(element, NEGATIVE, "roi-source=meta", load->grow);
     h = harness_of(gst_object_ref(element), "GRAY8", load->width, load->height);
     for (guint i = 0; i < load->n; i++)
       add_mask(frame, i * 7 % ((guint)load->width - load->x_size), i * 11 % ((guint)load->height - load->y_size),
@@ -168,7 +158,7 @@ GST_START_TEST(test_fine_mask_grows)
 {
   for (int invert = 0; invert < 2; invert++)
     for (guint cell = 0; cell < 64 * 32; cell += 61) {
-      GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, BLACK_TO_WHITE, "roi-source=meta", "roi-feather=4",
+      GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=meta", "roi-feather=4",
                               invert ? "roi-invert=true" : "roi-invert=false");
       g_autoptr(GstBuffer) mask = mask_of(64, 32);
       GstBuffer *frame = black_frame(WIDTH, HEIGHT, 0);
@@ -196,8 +186,8 @@ GST_END_TEST;
 /* In place of a mask that cannot be used: all that it could hide, whatever roi-shape is for rectangles. */
 GST_START_TEST(test_in_place_of_a_mask)
 {
-  GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, BLACK_TO_WHITE, "roi-source=meta", "roi-shape=ellipse",
-                          "roi-expand=0.5");
+  GstHarness *h =
+      HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=meta", "roi-shape=ellipse", "roi-expand=0.5");
   GstBuffer *frame = black_frame(WIDTH, HEIGHT, 0), *mask = gst_buffer_new_allocate(NULL, 9, NULL);
   guint8 pixels[WIDTH * HEIGHT];
 
@@ -216,7 +206,7 @@ GST_END_TEST;
 /* A place outside the frame, from which roi-expand reaches into it. */
 GST_START_TEST(test_expands_into_the_frame)
 {
-  GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, BLACK_TO_WHITE, "roi-source=meta", "roi-expand=1");
+  GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=meta", "roi-expand=1");
   GstBuffer *frame = black_frame(WIDTH, HEIGHT, 0), *mask = mask_of(30, 10);
   guint8 pixels[WIDTH * HEIGHT];
 
@@ -259,7 +249,7 @@ GST_START_TEST(test_masks_are_released)
     GstHarness *h;
     int n_alive = 0;
 
-    SET(element, BLACK_TO_WHITE, "roi-source=meta", "roi-smooth=9");
+    SET(element, NEGATIVE, "roi-source=meta", "roi-smooth=9");
     h = harness_of(gst_object_ref(element), "GRAY8", WIDTH, HEIGHT);
     for (guint i = 0; i < 3; i++)
       gst_buffer_unref(gst_harness_push_and_pull(h, frame_with_mask(i, 16, &n_alive)));
@@ -287,7 +277,7 @@ GST_START_TEST(test_kept_masks)
   GstHarness *h;
   double mib, before;
 
-  SET(element, BLACK_TO_WHITE, "roi-source=meta", "roi-smooth=300");
+  SET(element, NEGATIVE, "roi-source=meta", "roi-smooth=300");
   h = harness_of(gst_object_ref(element), "GRAY8", 1024, 64);
   before = peak_mib(TRUE);
   for (guint i = 0; i < 30; i++) {

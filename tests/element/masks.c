@@ -13,15 +13,6 @@
 
 #define WIDTH 32
 #define HEIGHT 24
-#define NEGATIVE "filter=identity", "scale=-1", "bias=1"
-
-static GstBuffer *
-black_frame(guint i)
-{
-  static const guint8 black[WIDTH * HEIGHT];
-
-  return gray_buffer(WIDTH, HEIGHT, black, i);
-}
 
 /* ---- what is expected ---- */
 
@@ -61,19 +52,17 @@ ellipse_at(const Shape *of, int x, int y)
 static void
 expect_shapes(GstBuffer *buffer, const Shape *shapes, gboolean invert, double slack, const char *what)
 {
+  double weights[WIDTH * HEIGHT] = {0};
   guint8 pixels[WIDTH * HEIGHT];
 
   gst_buffer_extract(buffer, 0, pixels, sizeof(pixels));
-  for (int y = 0; y < HEIGHT; y++)
-    for (int x = 0; x < WIDTH; x++) {
-      double weight = 0, expected;
+  for (const Shape *s = shapes; s->width > 0; s++)
+    for (int i = 0; i < WIDTH * HEIGHT; i++) {
+      int x = i % WIDTH, y = i / WIDTH;
 
-      for (const Shape *s = shapes; s->width > 0; s++)
-        weight = MAX(weight, s->columns > 0 ? mask_at(s, x, y) : ellipse_at(s, x, y));
-      expected = 255 * (invert ? 1 - weight : weight);
-      fail_unless(fabs(pixels[y * WIDTH + x] - expected) < slack, "%s: %d at (%d, %d) and not %g", what,
-                  pixels[y * WIDTH + x], x, y, expected);
+      weights[i] = MAX(weights[i], s->columns > 0 ? mask_at(s, x, y) : ellipse_at(s, x, y));
     }
+  expect_weights(pixels, WIDTH, HEIGHT, weights, invert, slack, what);
 }
 
 /* ---- masks with metas ---- */
@@ -117,7 +106,7 @@ GST_START_TEST(test_mask_metas)
                             invert ? "roi-invert=true" : "roi-invert=false");
 
     for (guint i = 0; i <= G_N_ELEMENTS(masks); i++) {
-      GstBuffer *frame = black_frame(i);
+      GstBuffer *frame = black_frame(WIDTH, HEIGHT, i);
       Shape expected[G_N_ELEMENTS(masks) + 1] = {{0}};
       char *what = g_strdup_printf("mask %u, invert %d", i, invert);
 
@@ -143,7 +132,7 @@ GST_START_TEST(test_mask_beside_rectangle)
   GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=meta", "roi-types=face");
   const guint8 wide[] = {0, 0, 9, 255, 3, 128, 7, 255, 1, 64, 255, 0};
   const Shape expected[] = {{4, 3, 12, 8, 3, 2, small}, {20, 2, 5, 9, 1, 1, one}, {0}};
-  GstBuffer *frame = black_frame(0);
+  GstBuffer *frame = black_frame(WIDTH, HEIGHT, 0);
 
   add_meta(frame, "face", &expected[0], packed_buffer(GST_VIDEO_FORMAT_GRAY16_LE, 3, 2, wide, sizeof(wide) / 2, 3, 9));
   add_meta(frame, "face", &expected[1], NULL);
@@ -163,7 +152,7 @@ GST_START_TEST(test_mask_that_stays)
   Shape expected[] = {{4, 3, 12, 8, 3, 2, small}, {0}};
 
   for (guint i = 0; i < 6; i++) {
-    GstBuffer *frame = black_frame(i);
+    GstBuffer *frame = black_frame(WIDTH, HEIGHT, i);
 
     expected[0].x = i < 3 ? 4 : 9;
     add_meta(frame, "face", &expected[0], gst_buffer_ref(mask));
@@ -189,7 +178,7 @@ GST_START_TEST(test_masks_of_many_frames)
 
     for (guint i = 0; i < G_N_ELEMENTS(weights); i++) {
       const Shape place = {(int)i % 7, (int)i % 5, 16, 12};
-      GstBuffer *frame = black_frame(i);
+      GstBuffer *frame = black_frame(WIDTH, HEIGHT, i);
 
       for (guint c = 0; c < 12; c++)
         weights[i][c] = (guint8)((i * 37 + c * 91) % 256);
@@ -228,7 +217,7 @@ GST_START_TEST(test_mask_grows)
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
     GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=meta");
     const Shape place = {12, 9, 4, 3};
-    GstBuffer *frame = black_frame(0);
+    GstBuffer *frame = black_frame(WIDTH, HEIGHT, 0);
     guint8 pixels[WIDTH * HEIGHT];
 
     for (int s = 0; s < 2 && rows[i].set[s]; s++)
@@ -286,7 +275,8 @@ GST_START_TEST(test_hostile_masks)
       SET(element, NEGATIVE, "roi-source=meta", invert ? "roi-invert=true" : "roi-invert=false");
       h = harness_of(gst_object_ref(element), "GRAY8", WIDTH, HEIGHT);
       for (guint n = 0; n < 3; n++) {
-        GstBuffer *frame = black_frame(n), *mask = gst_buffer_new_allocate(NULL, hostile_rows[i].size, NULL);
+        GstBuffer *frame = black_frame(WIDTH, HEIGHT, n),
+                  *mask = gst_buffer_new_allocate(NULL, hostile_rows[i].size, NULL);
 
         if (hostile_rows[i].format != GST_VIDEO_FORMAT_UNKNOWN)
           gst_buffer_add_video_meta_full(mask, GST_VIDEO_FRAME_FLAG_NONE, hostile_rows[i].format, hostile_rows[i].width,
@@ -315,7 +305,7 @@ GST_START_TEST(test_hostile_places)
 
   for (guint i = 0; i < n * n * n * n; i++) {
     const guint place[] = {ends[i % n], ends[i / n % n], ends[i / n / n % n], ends[i / n / n / n]};
-    GstBuffer *frame = black_frame(i), *mask = mask_buffer(4, 3, full);
+    GstBuffer *frame = black_frame(WIDTH, HEIGHT, i), *mask = mask_buffer(4, 3, full);
     GstVideoRegionOfInterestMeta *meta =
         gst_buffer_add_video_region_of_interest_meta(frame, "face", place[0], place[1], place[2], place[3]);
     guint8 pixels[WIDTH * HEIGHT];
@@ -339,7 +329,7 @@ GST_END_TEST;
 GST_START_TEST(test_many_and_large)
 {
   GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=meta");
-  GstBuffer *frame = black_frame(0), *large = gst_buffer_new_allocate(NULL, 32768 * 64, NULL);
+  GstBuffer *frame = black_frame(WIDTH, HEIGHT, 0), *large = gst_buffer_new_allocate(NULL, 32768 * 64, NULL);
   const Shape last = {2, 20, 4, 3}, wide = {0, 0, WIDTH, 2};
   guint8 pixels[WIDTH * HEIGHT];
 
@@ -417,14 +407,14 @@ GST_START_TEST(test_mask_files)
     g_object_get(h->element, "roi-mask-location", &back, NULL);
     fail_unless_equals_string(back, path);
     for (guint n = 0; n < 3; n++) {
-      frame = gst_harness_push_and_pull(h, black_frame(n));
+      frame = gst_harness_push_and_pull(h, black_frame(WIDTH, HEIGHT, n));
       expect_shapes(frame, n < 2 ? expected : both, FALSE, 0.75, pictures[i].kind);
       gst_buffer_unref(frame);
       if (n == 1)
         SET(h->element, "roi=<<20,15,7,5>>");
     }
     SET(h->element, "roi-mask-location=");
-    frame = gst_harness_push_and_pull(h, black_frame(3));
+    frame = gst_harness_push_and_pull(h, black_frame(WIDTH, HEIGHT, 3));
     expect_shapes(frame, both + 1, FALSE, 0.75, pictures[i].kind);
     gst_buffer_unref(frame);
     gst_harness_teardown(h);
@@ -495,7 +485,7 @@ GST_START_TEST(test_ellipses)
     GstBuffer *frame;
 
     set_all(h->element, rows[i].set);
-    frame = gst_harness_push_and_pull(h, black_frame(0));
+    frame = gst_harness_push_and_pull(h, black_frame(WIDTH, HEIGHT, 0));
     expect_shapes(frame, rows[i].shapes, rows[i].invert, 0.75, what);
     gst_buffer_unref(frame);
     gst_harness_teardown(h);
@@ -522,7 +512,7 @@ GST_START_TEST(test_fractions)
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
     GstHarness *h =
         HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=property", rows[i].roi, "roi-units=fraction");
-    GstBuffer *frame = gst_harness_push_and_pull(h, black_frame(0));
+    GstBuffer *frame = gst_harness_push_and_pull(h, black_frame(WIDTH, HEIGHT, 0));
 
     expect_shapes(frame, (const Shape[]){rows[i].shape, {0}}, FALSE, 0.5, rows[i].roi);
     gst_buffer_unref(frame);
@@ -555,7 +545,7 @@ GST_START_TEST(test_every_third_missed)
     guint n = 0;
 
     for (guint i = 0; i < 40; i++) {
-      GstBuffer *frame = black_frame(i);
+      GstBuffer *frame = black_frame(WIDTH, HEIGHT, i);
       Shape place = {.width = FACE, .height = FACE};
 
       place_face((int)i, &place.x, &place.y);
@@ -599,11 +589,11 @@ GST_START_TEST(test_smoothing_begins_anew)
     for (guint i = 0; i < 2; i++) {
       const Shape place = {5 + (int)i, 4 + (int)i, 7, 7};
 
-      frame = black_frame(i);
+      frame = black_frame(WIDTH, HEIGHT, i);
       add_meta(frame, "face", &place, NULL);
       gst_buffer_unref(gst_harness_push_and_pull(h, frame));
     }
-    frame = black_frame(2);
+    frame = black_frame(WIDTH, HEIGHT, 2);
     if (what == 1)
       GST_BUFFER_FLAG_SET(frame, GST_BUFFER_FLAG_DISCONT);
     if (what == 2) {

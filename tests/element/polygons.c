@@ -5,6 +5,7 @@
  */
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 #include "element/element.h"
 #include "support/inside.h"
@@ -16,7 +17,6 @@
 #define ROWS (HEIGHT + 2 * MARGIN)
 #define MAX_POLYGONS 3
 #define SAMPLES 32
-#define NEGATIVE "filter=identity", "scale=-1", "bias=1"
 
 /* Points in pixels; none ends a list. */
 typedef struct {
@@ -69,29 +69,17 @@ add_weights(const Expected *expected, const Polygon *polygon, double weights[WID
     }
 }
 
+/* Pushes a black frame as frame i. */
 static void
-expect_polygons(GstBuffer *buffer, const Expected *expected, const char *what)
+expect_polygons(GstHarness *h, guint i, const Expected *expected, const char *what)
 {
   double weights[WIDTH * HEIGHT] = {0};
   guint8 pixels[WIDTH * HEIGHT];
 
   for (const Polygon *polygon = expected->polygon; polygon->n > 0; polygon++)
     add_weights(expected, polygon, weights);
-  gst_buffer_extract(buffer, 0, pixels, sizeof(pixels));
-  for (int i = 0; i < WIDTH * HEIGHT; i++) {
-    double weight = 255 * (expected->invert ? 1 - weights[i] : weights[i]);
-
-    fail_unless(fabs(pixels[i] - weight) < 6, "%s: %d at (%d, %d) and not %g", what, pixels[i], i % WIDTH, i / WIDTH,
-                weight);
-  }
-}
-
-static GstBuffer *
-push_black(GstHarness *h, guint i)
-{
-  static const guint8 black[WIDTH * HEIGHT];
-
-  return gst_harness_push_and_pull(h, gray_buffer(WIDTH, HEIGHT, black, i));
+  filter_gray(h, black_frame(WIDTH, HEIGHT, i), pixels, sizeof(pixels));
+  expect_weights(pixels, WIDTH, HEIGHT, weights, expected->invert, 6, what);
 }
 
 /* ---- where ---- */
@@ -142,14 +130,10 @@ GST_START_TEST(test_polygon_places)
 {
   for (gsize i = 0; i < G_N_ELEMENTS(place_rows); i++) {
     GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=property");
-    GstBuffer *out;
 
     set_all(h->element, place_rows[i].set);
-    for (guint n = 0; n < 2; n++) {
-      out = push_black(h, n);
-      expect_polygons(out, &place_rows[i].expected, place_rows[i].set[0]);
-      gst_buffer_unref(out);
-    }
+    for (guint n = 0; n < 2; n++)
+      expect_polygons(h, n, &place_rows[i].expected, place_rows[i].set[0]);
     gst_harness_teardown(h);
   }
 }
@@ -174,12 +158,8 @@ GST_START_TEST(test_polygons_change)
   GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=property");
 
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
-    GstBuffer *out;
-
     set_all(h->element, rows[i].set);
-    out = push_black(h, i);
-    expect_polygons(out, &rows[i].expected, rows[i].set[0]);
-    gst_buffer_unref(out);
+    expect_polygons(h, i, &rows[i].expected, rows[i].set[0]);
   }
   gst_harness_teardown(h);
 }
@@ -244,7 +224,7 @@ GST_START_TEST(test_most_points)
     if (n == 1024) {
       GstHarness *h = harness_of(gst_object_ref(element), "GRAY8", WIDTH, HEIGHT);
 
-      gst_buffer_unref(push_black(h, 0));
+      gst_buffer_unref(gst_harness_push_and_pull(h, black_frame(WIDTH, HEIGHT, 0)));
       fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, ""), 0);
       gst_harness_teardown(h);
     }
@@ -262,22 +242,67 @@ GST_START_TEST(test_too_many_pixels)
   GstBus *bus;
   GstElement *element = make_element("cpu", &bus);
   GstHarness *h;
-  GstBuffer *buffer;
 
   for (int i = 0; i < 6; i++)
     g_string_append_printf(text, "%s<0,0,%d,0,0,4096>", i > 0 ? "," : "", SIDE - i);
   g_string_append(text, ">");
   SET(element, NEGATIVE, "roi-source=property", text->str);
   h = harness_of(gst_object_ref(element), "GRAY8", SIDE, SIDE);
-  buffer = gst_harness_push_and_pull(h, gray_buffer(SIDE, SIDE, pixels, 0));
-  gst_buffer_extract(buffer, 0, pixels, sizeof(pixels));
-  gst_buffer_unref(buffer);
+  filter_gray(h, black_frame(SIDE, SIDE, 0), pixels, sizeof(pixels));
   fail_unless_equals_int(pixels[10 * SIDE + 10], 255);
   fail_unless_equals_int(pixels[(SIDE - 10) * SIDE + SIDE - 10], 255);
   fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, "the masks of a frame have"), 1);
-  memset(pixels, 0, sizeof(pixels));
   gst_harness_teardown(h);
   free_element(element, bus);
+}
+GST_END_TEST;
+
+/* CPU time of a 4K frame with a polygon of 1024 points that is new. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SECONDS_MOST 60
+#else
+#define SECONDS_MOST 2.5
+#endif
+
+/* Points up to `reach` pixels beyond the frame; with comb every other one is at the top. */
+static char *
+random_polygon(GRand *random, int reach, gboolean comb)
+{
+  GString *text = g_string_new("roi-polygons=<<");
+
+  for (int i = 0; i < 1024; i++)
+    g_string_append_printf(text, "%s%d,%d", i > 0 ? "," : "",
+                           comb ? i * 3840 / 1024 : g_rand_int_range(random, -reach, 3840 + reach),
+                           comb ? i % 2 * 2160 : g_rand_int_range(random, -reach, 2160 + reach));
+  g_string_append(text, ">>");
+  return g_string_free(text, FALSE);
+}
+
+/* Polygons of as many points as there may be, whose sides cross each other all over the frame, others on each frame. */
+GST_START_TEST(test_hostile_polygons)
+{
+  static const char *const more[] = {"roi-feather=0", "roi-feather=1024", "roi-expand=10", "roi-invert=true",
+                                     "roi-isolated=true"};
+  static const guint8 black[3840 * 2160];
+  const int reaches[] = {0, 5000, 1 << 19};
+  GRand *random = g_rand_new_with_seed(1024);
+
+  for (guint i = 0; i < 4 * G_N_ELEMENTS(more); i++) {
+    GstHarness *h = HARNESS("cpu", "GRAY8", 3840, 2160, "filter=box", "radius=2", "roi-source=property", more[i / 4]);
+
+    for (guint f = 0; f < 2; f++) {
+      g_autofree char *text = random_polygon(random, reaches[i % 4 % 3], i % 4 == 3);
+      GstBuffer *frame = gray_buffer(3840, 2160, black, f);
+      clock_t start = clock();
+
+      SET(h->element, text);
+      gst_buffer_unref(gst_harness_push_and_pull(h, frame));
+      fail_unless(clock() - start < SECONDS_MOST * CLOCKS_PER_SEC, "%s, way %u: %.2f s", more[i / 4], i % 4,
+                  (double)(clock() - start) / CLOCKS_PER_SEC);
+    }
+    gst_harness_teardown(h);
+  }
+  g_rand_free(random);
 }
 GST_END_TEST;
 
@@ -285,6 +310,7 @@ void
 add_polygon_tests(TCase *once, TCase *each)
 {
   tcase_add_test(once, test_most_points);
+  tcase_add_test(once, test_hostile_polygons);
   tcase_add_test(once, test_too_many_pixels);
   EACH(test_polygon_places);
   EACH(test_polygons_change);

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# What the scripts of pipelines/ do beside the pixels: sources that stay as they are, files that give nothing, what
-# --help lists and a run prints, machines that are not ready. Uses the build in CUDACONVOLVE_BUILD, and neither installs nor builds anything.
+# What the scripts of pipelines/ do beside the pixels: sources that stay as they are, files that give nothing or end too
+# early, what --help lists and a run prints, machines that are not ready. Uses the build in CUDACONVOLVE_BUILD, and
+# neither installs nor builds anything.
 #
-# Usage: tests/element/scripts.sh sources|stalled|outside|help|statistics|unready
+# Usage: tests/element/scripts.sh sources|stalled|cut|outside|help|statistics|unready
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../support/examples.sh"
 
@@ -134,6 +135,36 @@ cut_off()
     fail "half a file is no error"
   fi
   grep -E 'qtdemux0|half.mp4. has given no data' half.log || fail "half a file: $(cat half.log)"
+}
+
+# filters FILE [SETTING...]: it ends well; standard error goes to `errors`.
+filters()
+{
+  env "OUTPUT=out of $1.ogv" "${@:2}" "$pipelines/blur.sh" "$1" >log 2>errors || fail "$1: $(cat log errors)"
+}
+
+# A file that ends before its duration is filtered up to there, with a warning that says where. A whole file causes none,
+# nor does the first frame of one that is cut off.
+test_cut()
+{
+  local name size
+  have x264enc mp4mux matroskamux opusenc avdec_h264 || skip "needs H.264, Opus, Matroska and MP4"
+  for name in mkv mp4; do
+    gst-launch-1.0 -q videotestsrc num-buffers=300 ! video/x-raw,format=I420,width=320,height=240,framerate=30/1 \
+      ! x264enc speed-preset=ultrafast key-int-max=30 ! mux. \
+      audiotestsrc samplesperbuffer=1000 num-buffers=384 ! audio/x-raw,rate=48000 ! opusenc ! mux. \
+      ${name/#mkv/matroska}mux name=mux $([[ $name == mkv ]] || echo faststart=true) ! filesink location=whole.$name
+    filters whole.$name
+    [[ ! -s errors ]] || fail "whole.$name: $(cat errors)"
+    size=$(stat -c %s whole.$name)
+    head -c $((size * 6 / 10)) whole.$name >cut.$name
+    filters cut.$name
+    grep "^warning: 'cut.$name' ends at [56]\.[0-9] s, and states a duration of \(8\|10\)\.0 s: it is cut off" errors ||
+      fail "cut.$name: $(cat errors)"
+    grep -q '^1[5-9][0-9] frames in ' log || fail "cut.$name: $(cat log)"
+    filters cut.$name OUTPUT=first.png
+    [[ ! -s errors ]] || fail "the first frame of cut.$name: $(cat errors)"
+  done
 }
 
 # One rectangle of several that hides nothing is an error that names it and the frame; one that reaches into it is not. A

@@ -4,7 +4,7 @@
  * other regions of interest on each frame, and new caps every 1000th. No frame may be lost or wait longer than the
  * filter looks ahead, each refusal is told once, and memory must not grow.
  *
- * Usage: soak [--frames N] [--seed N]
+ * Usage: soak [--frames N] [--no-memory] [--seed N]
  */
 #include <convolve/backend.h>
 #include <gst/check/gstcheck.h>
@@ -87,6 +87,7 @@ static const struct {
 #define DEVICE_CYCLE_TOLERANCE 0
 
 static int n_frames = 18000;
+static gboolean no_memory;
 static int seed = -1;
 static const char *backends[2] = {"cpu"};
 static int n_backends = 1;
@@ -464,12 +465,18 @@ growth_in(const Soak *soak, MemoryKind kind, int cycle)
   return used(soak, kind, cycle) - used(soak, kind, cycle - 1);
 }
 
+static gboolean
+looks_at_memory(void)
+{
+  return !no_memory && memory_can_be_told();
+}
+
 static void
 check_memory(const Soak *soak, int frame)
 {
   const int cycle = soak->samples->len - 1;
 
-  if (!memory_can_be_told() || cycle < WARM_UP_CYCLES)
+  if (!looks_at_memory() || cycle < WARM_UP_CYCLES)
     return;
   for (int kind = 0; kind < N_MEMORIES; kind++) {
     const gint64 grown = used(soak, kind, cycle) - used(soak, kind, WARM_UP_CYCLES - 1);
@@ -538,7 +545,7 @@ check_growth(const Soak *soak)
   g_print("; GPU");
   print_growth(soak, DEVICE);
   g_print("\n");
-  for (int kind = 0; kind < N_MEMORIES && memory_can_be_told(); kind++)
+  for (int kind = 0; kind < N_MEMORIES && looks_at_memory(); kind++)
     ck_assert_msg(steady_growth(soak, kind) <= memories[kind].cycle_tolerance,
                   "%s: %s grew in cycle after cycle of %d frames, by %" G_GINT64_FORMAT " bytes or more", soak->backend,
                   memories[kind].name, CYCLE_FRAMES, steady_growth(soak, kind));
@@ -563,7 +570,7 @@ check_count(const Soak *soak)
 static void
 set_frames(const char *backend)
 {
-  int least = !memory_can_be_told() ? 1 : strcmp(backend, "cuda") == 0 ? WARM_UP_CYCLES + MANY_CYCLES : CYCLES_LEAST;
+  int least = !looks_at_memory() ? 1 : strcmp(backend, "cuda") == 0 ? WARM_UP_CYCLES + MANY_CYCLES : CYCLES_LEAST;
 
   n_frames = MAX(least, (n_frames + CYCLE_FRAMES - 1) / CYCLE_FRAMES) * CYCLE_FRAMES;
 }
@@ -603,6 +610,7 @@ parse_options(int *argc, char ***argv)
   const GOptionEntry entries[] = {
       {"frames", 0, 0, G_OPTION_ARG_INT, &n_frames,
        "Frames on each backend, rounded up to whole cycles of 3000, on a GPU to 18 of them at least", "N"},
+      {"no-memory", 0, 0, G_OPTION_ARG_NONE, &no_memory, "Not to look at memory, for which one cycle is enough", NULL},
       {"seed", 0, 0, G_OPTION_ARG_INT, &seed, "Draw the settings of an earlier run", "N"},
       {NULL},
   };

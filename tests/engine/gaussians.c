@@ -209,6 +209,13 @@ START_TEST(test_isolated)
        .isolated = TRUE,
        .invert = TRUE},
       {"isolated ellipse", 1, 1, {{{21, 15, 220, 201}, 0, CNV_SHAPE_ELLIPSE}}, .isolated = TRUE},
+      /* Blocks far from it have weight 1 only. */
+      {"isolated, inverted, small",
+       1,
+       1,
+       {{{201, 170, 40, 30}, 0, CNV_SHAPE_ELLIPSE}},
+       .isolated = TRUE,
+       .invert = TRUE},
   };
   static const struct {
     const char *name;
@@ -232,6 +239,62 @@ START_TEST(test_isolated)
   if (different > 3 + samples * MOST_INEXACT)
     test_fail("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " samples of noise differ", different, samples);
   test_set_finish("isolated gaussians by auto");
+}
+END_TEST
+
+/* Filters a frame in a session, or in one of its own with so many threads. */
+static void
+filter_bytes(CnvSession *session, guint n_threads, const CnvWork *work, guint8 *in, guint8 *out)
+{
+  const CnvImage *image = &work->plan[0]->image;
+  gsize luma = (gsize)image->width * image->height;
+  const CnvFrame from = {.memory = CNV_MEMORY_HOST, .data = {in, in + luma}, .stride = {image->width, image->width}};
+  const CnvFrame to = {.memory = CNV_MEMORY_HOST, .data = {out, out + luma}, .stride = {image->width, image->width}};
+  const CnvSessionOptions options = {.device = -1, .n_threads = n_threads, .simd = test_options.simd};
+  CnvSession *of = session ? session : cnv_backend_find("cpu")->open(&options, NULL);
+
+  ck_assert(cnv_session_submit(of, work, &from, &to, NULL) && cnv_session_wait(of, NULL));
+  if (!session)
+    cnv_session_close(of);
+}
+
+/* Isolated regions that stay from frame to frame, whose filtered weights a session keeps, and change after that. Number
+ * of threads and frames before do not change a bit. */
+START_TEST(test_regions_that_stay)
+{
+  const CnvImage image = {cnv_format_find("NV12"), 640, 480, 0.2126, 0.0722, FALSE};
+  const TestFilter filter = {.name = "narrow", .type = CNV_FILTER_GAUSSIAN, .radius_x = -1, .radius_y = -1, .scale = 1};
+  const CnvRegion regions_of[] = {{{150, 90, 200, 300}, 0, CNV_SHAPE_ELLIPSE},
+                                  {{151, 90, 80, 300}, 0, CNV_SHAPE_ELLIPSE}};
+  const CnvSessionOptions options = {.device = -1, .n_threads = 3, .simd = test_options.simd};
+  static const int steps[][2] = {{0, 0}, {0, 1}, {1, 1}, {1, 0}, {0, 0}}; /* region, frame */
+  static guint8 frame[2][640 * 480 * 3 / 2], kept[640 * 480 * 3 / 2], fresh[640 * 480 * 3 / 2];
+  static const int radii[] = {8, 40};
+  CnvFilter made;
+
+  for (gsize i = 0; i < sizeof frame; i++)
+    frame[i / sizeof kept][i % sizeof kept] = (guint8)(i * 2654435761u >> 13);
+  for (guint i = 0; i < 2 * G_N_ELEMENTS(radii) && !is_left_out(); i++) {
+    CnvSession *session = cnv_backend_find("cpu")->open(&options, NULL);
+    CnvPlan *plan;
+
+    test_filter_make(&filter, radii[i / 2], test_options.seed, &made);
+    plan = cnv_plan_new(&made, &image, CNV_ALGORITHM_AUTO, cnv_backend_find("cpu"), NULL);
+    for (guint s = 0; s < G_N_ELEMENTS(steps); s++) {
+      CnvRegion region = regions_of[steps[s][0]];
+      const CnvWork work = {&plan, 1, .region = &region, .n_regions = 1, .isolated = TRUE, .invert = i % 2 == 1};
+
+      filter_bytes(session, 0, &work, frame[steps[s][1]], kept);
+      filter_bytes(NULL, 1, &work, frame[steps[s][1]], fresh);
+      if (memcmp(kept, fresh, sizeof kept) != 0)
+        test_fail("radius %d, %s: step %u differs from that of a new session", radii[i / 2],
+                  work.invert ? "inverted" : "an ellipse", s);
+    }
+    cnv_session_close(session);
+    cnv_plan_unref(plan);
+    cnv_filter_clear(&made);
+  }
+  test_set_finish("isolated regions that stay");
 }
 END_TEST
 
@@ -262,6 +325,7 @@ test_gaussians_tcase(void)
 
   tcase_add_test(tcase, test_auto);
   tcase_add_test(tcase, test_isolated);
+  tcase_add_test(tcase, test_regions_that_stay);
   tcase_add_test(tcase, test_extremes);
   return tcase;
 }

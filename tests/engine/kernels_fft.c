@@ -7,15 +7,8 @@
 
 #include <string.h>
 
-#include "config.h"
 #include "plan/plan.h"
 #include "support/cases.h"
-
-#ifdef HAVE_FFT
-#define BUILT TRUE
-#else
-#define BUILT FALSE
-#endif
 
 #define POSITIVE(width, height) CNV_FILTER_CUSTOM, TAPS_POSITIVE, width, height, FALSE, -1, -1, 0, 1, 0
 #define SIGNED(width, height) CNV_FILTER_CUSTOM, TAPS_SIGNED, width, height, FALSE, -1, -1, 0, 1, 0
@@ -68,10 +61,9 @@ run_case(const TestCase *c, Way way)
   test_case_run(c);
   after = count_tiles();
   transformed = after.tiles > before.tiles;
-  ck_assert_msg(BUILT || !transformed, "there are no transforms in this build");
   if (way != ANY && after.runs > before.runs)
-    ck_assert_msg(transformed == (BUILT && way == BY_FFT), "%s %dx%d %s: %s", c->format, c->width, c->height,
-                  c->filter->name, transformed ? "transformed" : "not transformed");
+    ck_assert_msg(transformed == (way == BY_FFT), "%s %dx%d %s: %s", c->format, c->width, c->height, c->filter->name,
+                  transformed ? "transformed" : "not transformed");
 }
 
 START_TEST(test_fft)
@@ -165,7 +157,7 @@ run_threads(CnvPlan *plan, const TestFrame *in, guint n_threads)
   test_frame_view(&out, &to);
   ck_assert(cnv_session_submit(session, &work, &from, &to, NULL));
   ck_assert(cnv_session_wait(session, NULL));
-  ck_assert_msg((session->stats.fft > 1) == BUILT, "%d tiles transformed", (int)session->stats.fft);
+  ck_assert_msg(session->stats.fft > 1, "%d tiles transformed", (int)session->stats.fft);
   ck_assert_uint_eq(session->stats.threads, n_threads);
   if (n_threads == 1)
     test_output_check(&work, in, &out, "threads of transforms");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Regions that cannot be right, as many as there may be, on the CPU engine and a small stack: frames are filtered, jobs
- * stay within the frame and within bounds. And work that is the same from frame to frame is planned once.
+ * Regions that cannot be right, as many as there may be, on the CPU engine and a small stack: frames are filtered, by
+ * one thread and by three to the same bits, and jobs stay within the frame and within bounds. And work that is the same
+ * from frame to frame is planned once.
  */
 #include <string.h>
 
@@ -22,9 +23,14 @@
 #define SECONDS_MOST 2 /* of one frame; it takes a few milliseconds */
 #define ROUNDS 150
 
-/* A session with its plans and frames of one size. */
+#define N_SESSIONS 2
+
+static const guint threads[N_SESSIONS] = {1, 3};
+
+/* Sessions with their plans and frames of one size. */
 typedef struct {
-  CnvSession *session;
+  CnvSession *session[N_SESSIONS];
+  guint by_threads; /* frames that several threads made: for little work the engine takes one */
   CnvPlan *plan[PLANS];
   TestFrame in, out;
   CnvMask *mask[N_MASKS];
@@ -53,7 +59,8 @@ trial_new(const char *format, int width, int height, CnvFilterType type)
     t->plan[i] = cnv_plan_new(&filter, &image, CNV_ALGORITHM_AUTO, cnv_backend_find("cpu"), NULL);
     ck_assert(t->plan[i] != NULL);
   }
-  t->session = cnv_backend_find("cpu")->open(&(CnvSessionOptions){.n_threads = 1}, NULL);
+  for (int i = 0; i < N_SESSIONS; i++)
+    t->session[i] = cnv_backend_find("cpu")->open(&(CnvSessionOptions){.n_threads = threads[i]}, NULL);
   test_frame_init(&t->in, image.format, width, height, (TestLayout){64, 0, 5});
   test_frame_init(&t->out, image.format, width, height, (TestLayout){64, 0, 5});
   test_frame_fill(&t->in, TEST_NOISE, 1);
@@ -65,7 +72,8 @@ static void
 trial_free(Trial *t)
 {
   cnv_jobs_clear(&t->jobs);
-  cnv_session_close(t->session);
+  for (int i = 0; i < N_SESSIONS; i++)
+    cnv_session_close(t->session[i]);
   for (int i = 0; i < PLANS; i++)
     cnv_plan_unref(t->plan[i]);
   for (int i = 0; i < N_MASKS; i++)
@@ -94,8 +102,9 @@ check_jobs(Trial *t, const CnvWork *work, const char *what)
   }
 }
 
-static void
-submit(Trial *t, const CnvWork *work, const char *what)
+/* Returns a checksum of the frame. */
+static guint64
+run(Trial *t, CnvSession *session, const CnvWork *work, const char *what)
 {
   gint64 start = g_get_monotonic_time();
   GError *error = NULL;
@@ -104,8 +113,7 @@ submit(Trial *t, const CnvWork *work, const char *what)
 
   test_frame_view(&t->in, &in);
   test_frame_view(&t->out, &out);
-  check_jobs(t, work, what);
-  if (!cnv_session_submit(t->session, work, &in, &out, &error) || !cnv_session_wait(t->session, &error))
+  if (!cnv_session_submit(session, work, &in, &out, &error) || !cnv_session_wait(session, &error))
     ck_abort_msg("%s: %s", what, error->message);
   stray = test_frame_stray(&t->out);
   if (stray)
@@ -116,6 +124,20 @@ submit(Trial *t, const CnvWork *work, const char *what)
 #else
   (void)start;
 #endif
+  return test_frame_hash(&t->out);
+}
+
+static void
+submit(Trial *t, const CnvWork *work, const char *what)
+{
+  guint64 hash;
+
+  check_jobs(t, work, what);
+  hash = run(t, t->session[0], work, what);
+  for (int i = 1; i < N_SESSIONS; i++) {
+    ck_assert_msg(run(t, t->session[i], work, what) == hash, "%s: %u threads make another frame", what, threads[i]);
+    t->by_threads += t->session[i]->stats.threads == threads[i];
+  }
 }
 
 static const struct {
@@ -150,6 +172,7 @@ START_TEST(test_crowds)
       }
       submit(t, &work, what);
     }
+  ck_assert_msg(_i > 0 || t->by_threads > N_CROWDS, "%u frames by several threads", t->by_threads);
   trial_free(t);
 }
 END_TEST
@@ -208,7 +231,7 @@ START_TEST(test_same_work)
     t->region[0].rect.x = i < 5 ? 10 : 12;
     t->region[1].mask = t->mask[i < 7 ? 3 : 0];
     submit(t, &work, "the same");
-    ck_assert_uint_eq(t->session->stats.planned, i < 5 ? 1 : i < 7 ? 2 : 3);
+    ck_assert_uint_eq(t->session[0]->stats.planned, i < 5 ? 1 : i < 7 ? 2 : 3);
   }
   trial_free(t);
 }

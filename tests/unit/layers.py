@@ -20,7 +20,7 @@ LAYERS = {
     'include/convolve': ([], 'glib'),
     'cuda/plan': (['include/convolve'], 'glib'),
     'cuda/plan/regions': (['include/convolve', 'cuda/plan'], 'glib'),
-    'cuda/cpu': (['include/convolve', 'cuda/plan', 'cuda/plan/regions/jobs.h', 'cuda'], 'glib vectors fftw'),
+    'cuda/cpu': (['include/convolve', 'cuda/plan', 'cuda/plan/regions/jobs.h', 'cuda'], 'glib vectors'),
     'cuda/gpu': (
         ['include/convolve', 'cuda/plan', 'cuda/plan/regions/jobs.h', 'cuda', 'cuda/gpu/kernels/arguments.h'],
         'glib gmodule cuda nvtx',
@@ -37,7 +37,6 @@ LIBRARIES = {
     'gstreamer': r'gst/.*|glib-unix\.h',
     'cuda': r'cuda\.h|cuda_.*\.h',
     'nvtx': r'nvtx3/.*',
-    'fftw': r'fftw3\.h',
     'vectors': r'immintrin\.h|arm_neon\.h|sched\.h|sys/.*',
 }
 ANYWHERE = r'(std[a-z]+|string|math|errno|fcntl|limits|unistd|float|ctype|locale|signal|time|sys/stat)\.h|config\.h'

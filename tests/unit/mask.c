@@ -1,30 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The engine's masks (cuda/plan/mask.c) where there is no memory for them: no sample is filtered less than asked.
+ * The engine's masks (cuda/plan/regions/mask.c) where there is no memory for them: no sample is filtered less than
+ * asked.
  */
-#include "plan/plan.h"
-
-#include "support/weights.h"
-#include "support/filter.h"
 #include "support/memory.h"
+#include "support/plan.h"
 #include "support/suite.h"
+#include "support/weights.h"
 
 #define SIZE 64    /* of the frame */
 #define CELLS 6000 /* columns and rows of a mask */
 #define MEMORY (20 << 20)
-
-static CnvPlan *
-make_plan(void)
-{
-  const CnvImage image = {cnv_format_find("GRAY8"), SIZE, SIZE, 0.2126, 0.0722, FALSE};
-  CnvFilter filter;
-  CnvPlan *plan;
-
-  test_filter_init(&filter);
-  plan = cnv_plan_new(&filter, &image, CNV_ALGORITHM_NAIVE, cnv_backend_find("cpu"), NULL);
-  ck_assert(plan != NULL);
-  return plan;
-}
 
 /* A mask whose left half is white. */
 static CnvMask *
@@ -38,18 +24,6 @@ half_mask(void)
   mask = cnv_mask_new(CELLS, CELLS, CELLS, weights);
   ck_assert(mask != NULL);
   return mask;
-}
-
-static double
-weight_at(const CnvJobs *jobs, int x, int y)
-{
-  for (guint i = 0; i < jobs->jobs->len; i++) {
-    const CnvJob *job = &g_array_index(jobs->jobs, CnvJob, i);
-
-    if (test_job_contains(job, x, y))
-      return test_job_weight(jobs, job, x, y) / 255.0;
-  }
-  return 0;
 }
 
 static void
@@ -66,9 +40,11 @@ check_weights(const CnvWork *work, gboolean has_memory)
       gboolean inside = x >= 10 && y >= 10 && x < 30 && y < 30;
       gboolean white = inside && (x < 20 || !has_memory);
       gboolean filtered = work->invert ? !has_memory || !white : white;
+      int weight;
 
-      ck_assert_msg((weight_at(&jobs, x, y) > 0.5) == filtered, "%g at (%d, %d), invert %d, memory %d",
-                    weight_at(&jobs, x, y), x, y, work->invert, has_memory);
+      test_job_at(&jobs, 0, 0, x, y, &weight);
+      ck_assert_msg((weight > 127) == filtered, "%d/255 at (%d, %d), invert %d, memory %d", weight, x, y, work->invert,
+                    has_memory);
     }
   cnv_jobs_clear(&jobs);
 }
@@ -78,7 +54,7 @@ GST_START_TEST(test_no_memory)
 {
   g_autoptr(CnvMask) mask = half_mask();
   static const guint8 row[CELLS];
-  CnvPlan *plan = make_plan();
+  CnvPlan *plan = test_plan_default("GRAY8", SIZE, SIZE);
   const CnvRegion region = {.rect = {10, 10, 20, 20}, .shape = CNV_SHAPE_MASK, .mask = mask};
   CnvWork work = {.plan = &plan, .n_plans = 1, .region = &region, .n_regions = 1};
 

@@ -7,9 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "plan/plan.h"
-
-#include "support/filter.h"
+#include "support/plan.h"
 #include "support/suite.h"
 #include "support/weights.h"
 
@@ -28,19 +26,6 @@ typedef struct {
 } Steps;
 
 static guint n_halves, n_near, n_between;
-
-static CnvPlan *
-plan_new(const char *format, int width, int height)
-{
-  const CnvImage image = {cnv_format_find(format), width, height, 0.2126, 0.0722, FALSE};
-  CnvFilter filter;
-  CnvPlan *plan;
-
-  test_filter_init(&filter);
-  plan = cnv_plan_new(&filter, &image, CNV_ALGORITHM_NAIVE, cnv_backend_find("cpu"), NULL);
-  ck_assert(plan != NULL);
-  return plan;
-}
 
 /* error: of float32 in 255 times the weight. */
 static Steps
@@ -99,24 +84,11 @@ region_steps(const CnvRegion *region, double feather, int plane, int x, int y)
 static int
 job_steps(const CnvJobs *c, int plane, int x, int y, int *plan)
 {
-  int largest = 0;
+  int steps;
+  const CnvJob *job = test_job_at(c, plane, 0, x, y, &steps);
 
-  *plan = -1;
-  for (guint i = 0; i < c->jobs->len; i++) {
-    const CnvJob *p = &g_array_index(c->jobs, CnvJob, i);
-    int here;
-
-    if (p->plane != plane || !test_job_contains(p, x, y))
-      continue;
-    here = test_job_weight(c, p, x, y);
-    if (here > 0) {
-      if (largest > 0)
-        ck_abort_msg("plane %d: two jobs write %d, %d", plane, x, y);
-      largest = here;
-      *plan = p->plan;
-    }
-  }
-  return largest;
+  *plan = job ? job->plan : -1;
+  return steps;
 }
 
 static CnvRegion
@@ -137,11 +109,9 @@ random_feather(GRand *random, int round)
 static void
 check_round(const CnvWork *work, int plane)
 {
-  CnvJobs c;
+  CnvJobs c = test_cut(work);
   int plan;
 
-  cnv_jobs_init(&c);
-  cnv_jobs_make(&c, work, 0, 0);
   for (int y = 0; y < work->plan[0]->plane[plane].height; y++)
     for (int x = 0; x < work->plan[0]->plane[plane].width; x++) {
       const Steps should = region_steps(work->region, work->feather, plane, x, y);
@@ -162,7 +132,7 @@ check_round(const CnvWork *work, int plane)
 START_TEST(test_rounding)
 {
   GRand *random = g_rand_new_with_seed(255);
-  CnvPlan *plan = plan_new("NV12", WIDTH, HEIGHT);
+  CnvPlan *plan = test_plan_default("NV12", WIDTH, HEIGHT);
 
   for (int round = 0; round < ROUNDS; round++) {
     const CnvRegion region = random_region(random, 0, TRUE);
@@ -185,11 +155,9 @@ static guint
 check_ties(const CnvWork *work)
 {
   const CnvPlane *luma = &work->plan[0]->plane[0];
+  CnvJobs c = test_cut(work);
   guint n_ties = 0;
-  CnvJobs c;
 
-  cnv_jobs_init(&c);
-  cnv_jobs_make(&c, work, 0, 0);
   for (int i = 0; i < luma->width * luma->height; i++) {
     const int x = i % luma->width, y = i / luma->width;
     const Steps high = region_steps(&work->region[0], work->feather, 0, x, y),
@@ -216,7 +184,8 @@ START_TEST(test_ties)
   guint n_ties[2] = {0, 0};
 
   for (int small = 0; small < 2; small++) {
-    CnvPlan *plan = small ? plan_new("GRAY8", 2, 2) : plan_new("GRAY8", WIDTH, HEIGHT), *plans[] = {plan, plan};
+    CnvPlan *plan = small ? test_plan_default("GRAY8", 2, 2) : test_plan_default("GRAY8", WIDTH, HEIGHT),
+            *plans[] = {plan, plan};
 
     for (int round = 0; round < (small ? 20 * ROUNDS : ROUNDS); round++) {
       const CnvRegion region[] = {random_region(random, 1, TRUE), random_region(random, 0, TRUE)};
@@ -239,7 +208,7 @@ START_TEST(test_mask_rounding)
 {
   enum { STEPS = 64 }; /* samples from cell to cell */
   guint8 cells[256];
-  CnvPlan *plan = plan_new("GRAY8", 256 * STEPS, 1);
+  CnvPlan *plan = test_plan_default("GRAY8", 256 * STEPS, 1);
   CnvRegion region = {{0, 0, 256 * STEPS, 1}, 0, CNV_SHAPE_MASK};
   CnvWork work = {&plan, 1, .region = &region, .n_regions = 1};
   CnvJobs c;
@@ -248,8 +217,7 @@ START_TEST(test_mask_rounding)
   for (int i = 0; i < 256; i++)
     cells[i] = (guint8)(i * 91);
   region.mask = cnv_mask_new(256, 1, 256, cells);
-  cnv_jobs_init(&c);
-  cnv_jobs_make(&c, &work, 0, 0);
+  c = test_cut(&work);
   for (int x = 0; x < 256 * STEPS; x++) {
     /* Twice the steps, so that centres of samples are whole: 2 x + 1 from the left, STEPS from there to a centre. */
     const int at = CLAMP(2 * x + 1 - STEPS, 0, 255 * 2 * STEPS), cell = at / (2 * STEPS), share = at % (2 * STEPS);

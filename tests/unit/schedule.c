@@ -9,7 +9,7 @@
 #include "gpu/choice.h"
 #include "gpu/schedule.h"
 #include "gpu/tile_jobs.h"
-#include "support/filter.h"
+#include "support/plan.h"
 #include "support/masks.h"
 #include "support/suite.h"
 
@@ -27,7 +27,6 @@ typedef struct {
 static CnvPlan *
 plan_of(const Taps *t, const char *format, CnvBorder border, CnvAlgorithm algorithm)
 {
-  const CnvImage image = {cnv_format_find(format), WIDTH, HEIGHT, 0.2126, 0.0722, FALSE};
   double taps[49];
   CnvFilter filter;
   CnvPlan *plan;
@@ -41,8 +40,7 @@ plan_of(const Taps *t, const char *format, CnvBorder border, CnvAlgorithm algori
     taps[i] = 1 + t->step * (i * i % 7) + 0.01 * i;
   if (t->width)
     filter.kernel = cnv_taps_new(t->width, t->height, taps);
-  plan = cnv_plan_new(&filter, &image, CNV_ALGORITHM_AUTO, cnv_backend_find("cpu"), NULL);
-  ck_assert(plan != NULL);
+  plan = test_plan_new(&filter, CNV_ALGORITHM_AUTO, format, WIDTH, HEIGHT);
   for (int p = 0; p < plan->n_planes; p++)
     if (plan->plane[p].filtered)
       plan->plane[p].algorithm = algorithm;
@@ -291,6 +289,38 @@ START_TEST(test_shared)
 }
 END_TEST
 
+/* The copy kernel finds the tile of every block of 8 rows, and leaves out the tiles that a job writes. */
+START_TEST(test_kept_tiles)
+{
+  static const CnvRegion ellipse = {{13, 10, 60, 50}, 0, CNV_SHAPE_ELLIPSE};
+  CnvPlan *plan = plan_of(&blur, "GRAY8", CNV_BORDER_REPLICATE, CNV_ALGORITHM_TENSOR);
+  const CnvWork work = {.plan = &plan, .n_plans = 1, .region = &ellipse, .n_regions = 1};
+  const CnvTileJob *job;
+  const guint8 *kinds;
+  CnvSchedule schedule;
+  guint n_kept = 0;
+  int width;
+
+  set_work(&schedule, &work);
+  job = &g_array_index(schedule.tile_jobs, CnvTileJob, 0);
+  width = schedule.variant[CNV_KERNEL_BLUR]->width;
+  ck_assert(job->job.whole && schedule.kept[0].kinds >= 0);
+  kinds = schedule.tile_kinds->data + schedule.kept[0].kinds;
+  for (int y = 0; y < HEIGHT; y += 8)
+    for (int x = 0; x < WIDTH; x++) {
+      int down = (int)((guint64)y * schedule.kept[0].tile_inverse >> 32);
+      int across = x >> schedule.kept[0].tile_shift;
+
+      ck_assert_int_eq(down, y / job->rows);
+      ck_assert_int_eq(across, x / width);
+      n_kept += kinds[down * schedule.kept[0].columns + across] == CNV_TILE_KEPT;
+    }
+  ck_assert(n_kept > 0 && kinds[0] == CNV_TILE_BLENDED);
+  cnv_schedule_clear(&schedule);
+  cnv_plan_unref(plan);
+}
+END_TEST
+
 /* Plans of one work share a variant, or are done by two kinds, or where there is no such variant one gives way. */
 START_TEST(test_plans_together)
 {
@@ -415,6 +445,7 @@ add_tests(TCase *tcase)
   tcase_add_test(tcase, test_regions);
   tcase_add_test(tcase, test_coverage);
   tcase_add_test(tcase, test_shared);
+  tcase_add_test(tcase, test_kept_tiles);
   tcase_add_test(tcase, test_plans_together);
   tcase_add_test(tcase, test_work_again);
   tcase_add_test(tcase, test_masks);

@@ -3,18 +3,15 @@
  * How frames in host memory are cut into slices, without a GPU. What launches make of the slices the stand-in driver
  * sees (standin/).
  */
-#include "plan/plan.h"
-
 #include <string.h>
 
 #include "gpu/slices.h"
-#include "support/filter.h"
+#include "support/plan.h"
 #include "support/suite.h"
 
 static CnvPlan *
 plan_of_type(CnvFilterType type, const char *format, int width, int height, int radius, CnvBorder border)
 {
-  const CnvImage image = {cnv_format_find(format), width, height, 0.2126, 0.0722, FALSE};
   CnvFilter filter;
   CnvPlan *plan;
 
@@ -22,8 +19,7 @@ plan_of_type(CnvFilterType type, const char *format, int width, int height, int 
   filter.type = type;
   filter.radius = radius;
   filter.border = border;
-  plan = cnv_plan_new(&filter, &image, CNV_ALGORITHM_AUTO, cnv_backend_find("cpu"), NULL);
-  ck_assert(plan != NULL);
+  plan = test_plan_new(&filter, CNV_ALGORITHM_AUTO, format, width, height);
   cnv_filter_clear(&filter);
   return plan;
 }

@@ -240,27 +240,29 @@ typedef struct {
 
 /* blur: name, bits of a sample, steps of 16 samples along x and of 16 rows that 16 outputs reach over, groups of 16
  * samples that a warp makes side by side, numbers that taps and row sums are made of, frames (2: sums of two and more),
- * rows of a tile, blocks that should fit a multiprocessor. */
+ * rows of a tile, blocks that should fit a multiprocessor; 1 if there is a kernel NAME_plain, too, for launches without
+ * coverage. Those take 0.4 to 1 us less of 11 to 16 (4K NV12), since code for coverage takes instructions of every
+ * block and room in the instruction cache. */
 #define CNV_BLUR_VARIANTS(V)                                                                                           \
-  V(blur, 8, 2, 2, 2, 1, 1, 80, 7)                                                                                     \
-  V(blur, 8, 3, 2, 2, 1, 1, 96, 6)                                                                                     \
-  V(blur, 8, 5, 2, 2, 1, 1, 112, 5)                                                                                    \
-  V(blur, 8, 3, 3, 2, 1, 1, 96, 5)                                                                                     \
-  V(blur, 8, 5, 5, 2, 1, 1, 80, 3)                                                                                     \
-  V(blur_split, 8, 2, 2, 2, 2, 1, 64, 4)                                                                               \
-  V(blur_split, 8, 3, 3, 1, 2, 1, 128, 4)                                                                              \
-  V(blur_split, 8, 5, 5, 1, 2, 1, 128, 3)                                                                              \
-  V(blur_split, 16, 2, 2, 2, 2, 1, 64, 4)                                                                              \
-  V(blur_split, 16, 3, 3, 1, 2, 1, 128, 4)                                                                             \
-  V(blur_split, 16, 5, 5, 1, 2, 1, 128, 3)                                                                             \
-  V(blur_over_time, 8, 2, 2, 2, 2, 2, 64, 4)                                                                           \
-  V(blur_over_time, 8, 3, 3, 1, 2, 2, 128, 4)                                                                          \
-  V(blur_over_time, 8, 5, 5, 1, 2, 2, 128, 3)                                                                          \
-  V(blur_over_time, 16, 3, 3, 1, 2, 2, 128, 4)                                                                         \
-  V(blur_over_time, 16, 5, 5, 1, 2, 2, 128, 3)
+  V(blur, 8, 2, 2, 2, 1, 1, 80, 7, 1)                                                                                  \
+  V(blur, 8, 3, 2, 2, 1, 1, 96, 6, 1)                                                                                  \
+  V(blur, 8, 5, 2, 2, 1, 1, 112, 5, 1)                                                                                 \
+  V(blur, 8, 3, 3, 2, 1, 1, 96, 5, 1)                                                                                  \
+  V(blur, 8, 5, 5, 2, 1, 1, 80, 3, 1)                                                                                  \
+  V(blur_split, 8, 2, 2, 2, 2, 1, 64, 4, 1)                                                                            \
+  V(blur_split, 8, 3, 3, 1, 2, 1, 128, 4, 0)                                                                           \
+  V(blur_split, 8, 5, 5, 1, 2, 1, 128, 3, 0)                                                                           \
+  V(blur_split, 16, 2, 2, 2, 2, 1, 64, 4, 0)                                                                           \
+  V(blur_split, 16, 3, 3, 1, 2, 1, 128, 4, 0)                                                                          \
+  V(blur_split, 16, 5, 5, 1, 2, 1, 128, 3, 0)                                                                          \
+  V(blur_over_time, 8, 2, 2, 2, 2, 2, 64, 4, 0)                                                                        \
+  V(blur_over_time, 8, 3, 3, 1, 2, 2, 128, 4, 0)                                                                       \
+  V(blur_over_time, 8, 5, 5, 1, 2, 2, 128, 3, 0)                                                                       \
+  V(blur_over_time, 16, 3, 3, 1, 2, 2, 128, 4, 0)                                                                      \
+  V(blur_over_time, 16, 5, 5, 1, 2, 2, 128, 3, 0)
 /* The same of words of four channels, one of which is copied: steps of 16 pixels along x and of 16 rows, rows of a
- * tile, blocks; and samples of a tile's width, 16 pixels of each warp. */
-#define CNV_BLUR_PIXELS_VARIANTS(V) V(2, 2, 64, 5)
+ * tile, blocks, plain; and samples of a tile's width, 16 pixels of each warp. */
+#define CNV_BLUR_PIXELS_VARIANTS(V) V(2, 2, 64, 5, 1)
 #define CNV_PIXEL_WIDTH (64 * CNV_TILE_WARPS)
 /* blur_ring: name, bits, steps along x, numbers, rows of a round by 16, blocks; steps along y are free. */
 #define CNV_RING_VARIANTS(V)                                                                                           \
@@ -289,26 +291,26 @@ cnv_ring_bytes(int bytes, int pitch, int k_x, int steps, int blocks, int parts)
 }
 
 /* dense: bits of a sample, steps of 16 bytes that a window has, terms, digits, rows of taps in registers (even; 0: any
- * number of them from memory), samples that a warp makes side by side, blocks that should fit a multiprocessor. Samples
- * of 16 bits take three digits, and so does the sum of two digits of taps with them. */
+ * number of them from memory), samples that a warp makes side by side, blocks that should fit a multiprocessor, plain.
+ * Samples of 16 bits take three digits, and so does the sum of two digits of taps with them. */
 #define CNV_DENSE_VARIANTS(V)                                                                                          \
-  V(8, 1, 1, 1, 4, 32, 7)                                                                                              \
-  V(8, 1, 1, 2, 4, 32, 7)                                                                                              \
-  V(8, 1, 1, 2, 6, 32, 6)                                                                                              \
-  V(8, 1, 1, 2, 8, 32, 6)                                                                                              \
-  V(8, 2, 1, 2, 0, 64, 4)                                                                                              \
-  V(8, 3, 1, 2, 0, 64, 4)                                                                                              \
-  V(8, 6, 1, 3, 0, 32, 3)                                                                                              \
-  V(8, 1, 2, 1, 4, 32, 7)                                                                                              \
-  V(8, 4, 2, 2, 0, 32, 2)                                                                                              \
-  V(16, 2, 1, 3, 0, 32, 4)                                                                                             \
-  V(16, 4, 1, 3, 0, 32, 4)                                                                                             \
-  V(16, 6, 1, 3, 0, 32, 3)                                                                                             \
-  V(16, 4, 2, 3, 0, 32, 2)
-/* Over time, samples of 8 bits: rows of taps, pairs of frames, blocks that should fit a multiprocessor. */
+  V(8, 1, 1, 1, 4, 32, 7, 1)                                                                                           \
+  V(8, 1, 1, 2, 4, 32, 7, 1)                                                                                           \
+  V(8, 1, 1, 2, 6, 32, 6, 1)                                                                                           \
+  V(8, 1, 1, 2, 8, 32, 6, 1)                                                                                           \
+  V(8, 2, 1, 2, 0, 64, 4, 0)                                                                                           \
+  V(8, 3, 1, 2, 0, 64, 4, 0)                                                                                           \
+  V(8, 6, 1, 3, 0, 32, 3, 0)                                                                                           \
+  V(8, 1, 2, 1, 4, 32, 7, 1)                                                                                           \
+  V(8, 4, 2, 2, 0, 32, 2, 0)                                                                                           \
+  V(16, 2, 1, 3, 0, 32, 4, 0)                                                                                          \
+  V(16, 4, 1, 3, 0, 32, 4, 0)                                                                                          \
+  V(16, 6, 1, 3, 0, 32, 3, 0)                                                                                          \
+  V(16, 4, 2, 3, 0, 32, 2, 0)
+/* Over time, samples of 8 bits: rows of taps, pairs of frames, blocks that should fit a multiprocessor, plain. */
 #define CNV_DENSE_OVER_TIME_VARIANTS(V)                                                                                \
-  V(3, 2, 6)                                                                                                           \
-  V(5, 3, 4)
+  V(3, 2, 6, 0)                                                                                                        \
+  V(5, 3, 4, 0)
 #define CNV_DENSE_ROWS 64           /* of a tile */
 #define CNV_DENSE_ROWS_OVER_TIME 32 /* of dense_over_time */
 #define CNV_DENSE_K 16              /* bytes of a step */
@@ -509,13 +511,22 @@ typedef struct {
   CnvTensorMap map[CNV_MAX_PLANES], out_map[CNV_MAX_PLANES];
   uint32_t maps; /* bit p: rows of plane p lie on multiples of 16 bytes, and there is a map where the GPU takes one */
   uint32_t out_maps; /* bit p: there is a map of output plane p */
+  /* cover_maps: bit p: there is a map of the coverage of plane p, whose tiles come with the input's, where the kind of
+   * a tile is CNV_TILE_BLENDED. */
+  CnvTensorMap cover_map[CNV_MAX_PLANES];
+  uint32_t cover_maps;
   /* Device addresses. jobs: CnvTileJob if there are more than CNV_TILE_JOBS_INLINE, and after the last a number of 32
    * bits for each block, that of its job. bands: words of bands. */
   uint64_t jobs, bands;
   uint64_t coverage;  /* device address: of all jobs (plan/job.h) */
-  uint64_t decimated; /* device address: f16 numbers of decimated samples */
+  uint64_t decimated; /* device address: numbers of decimated samples */
   uint64_t tiles; /* device address: CnvTilePlace of each block; 0: the blocks make all tiles of all jobs in order */
   int leads;      /* the launch after this one does not wait for it (CnvCopyArgs.beside) */
+  /* If all blocks are at work at the same time and filter in place: device address of a count of blocks that have read
+   * their tiles (uint32_t, which wraps), and what it is when all have, before which none writes. 0: blocks write
+   * another frame than they read. */
+  uint64_t readers;
+  uint32_t all_readers;
   int n_jobs;
   int first_block[CNV_TILE_JOBS_INLINE]; /* of each job in `job`, as is inner_block; INT_MAX after the last */
   int inner_block[CNV_TILE_JOBS_INLINE];

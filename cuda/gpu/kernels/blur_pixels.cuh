@@ -152,7 +152,7 @@ blur_pixel_rows(const TileParams &params, int row, int byte, const Bands<K_X, tr
   }
 }
 
-template <int K_X, int K_Y>
+template <int K_X, int K_Y, bool BLENDS>
 __device__ static void
 blur_pixels(const CnvTileArgs &l)
 {
@@ -161,7 +161,7 @@ blur_pixels(const CnvTileArgs &l)
   __shared__ TileParams params;
   __shared__ alignas(8) uint64_t barrier;
 
-  begin_block<uint8_t>(l, shape, params, &barrier);
+  begin_block<uint8_t, BLENDS>(l, shape, params, &barrier);
   const auto &tile = params.tile;
   const int lane = threadIdx.x % 32, row = pixel_row(lane / 4), byte = threadIdx.x / 32 * 64 + lane % 4 * 16;
   const uint4 *words = (const uint4 *)((const uint32_t *)l.bands + tile.bands) + lane;
@@ -170,13 +170,13 @@ blur_pixels(const CnvTileArgs &l)
 
   band_y.load(words);
   band_x.load(words + K_Y * 32);
-  const CnvTileKind kind = load_tile_weights<uint8_t, width>(l, params);
+  const CnvTileKind kind = load_tile_weights<uint8_t, width, BLENDS>(l, params);
   if (kind == CNV_TILE_KEPT)
     return keep_tile<uint8_t, width>(l, params, &barrier);
-  finish_tile<uint8_t>(l, params, shape, &barrier);
+  finish_tile<uint8_t, BLENDS>(l, params, shape, &barrier);
   if (kind == CNV_TILE_FILTERED)
     blur_pixel_rows<false>(params, row, byte, band_x, band_y);
   else
     blur_pixel_rows<true>(params, row, byte, band_x, band_y);
-  store_outputs<uint8_t, width, false>(l, params, shape);
+  store_outputs<uint8_t, width, BLENDS, false>(l, params, shape);
 }

@@ -111,8 +111,8 @@ dense_value(const int (&sums)[TERMS][D][4], const DenseEpilogue &f, int i)
   return fmaf(sum, f.gain, f.offset);
 }
 
-/* Its level. Times the smallest float32 it becomes a denormal number, rounded to nearest, ties to even, whose bits are
- * the level; those of negative ones are a negative integer. */
+/* Returns the level of output i. The value times the smallest float32 is a denormal number, rounded to nearest, ties
+ * to even, and its bits are the level. A negative value gives a negative integer. */
 template <bool ABSOLUTE, int TERMS, int D>
 __device__ static int
 dense_level(const int (&sums)[TERMS][D][4], const DenseEpilogue &f, int i)
@@ -202,7 +202,7 @@ blend_sums(const int (&sums)[N][TERMS][D][4], const DenseEpilogue &f, bool absol
 
 /* ROWS: rows of taps whose words stay in registers; 0: any number. COLUMNS: samples that a warp makes side by
  * side. */
-template <typename T, int K, int TERMS, int D, int ROWS, int COLUMNS>
+template <typename T, int K, int TERMS, int D, int ROWS, int COLUMNS, bool BLENDS>
 __device__ static void
 dense(const CnvTileArgs &l)
 {
@@ -217,7 +217,7 @@ dense(const CnvTileArgs &l)
   __shared__ TileParams params;
   __shared__ alignas(8) uint64_t barrier;
 
-  begin_block<T>(l, shape, params, &barrier);
+  begin_block<T, BLENDS>(l, shape, params, &barrier);
   const CnvTileJob &s = params.s;
   const auto &tile = params.tile;
   const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, warp = threadIdx.x / 32;
@@ -230,10 +230,10 @@ dense(const CnvTileArgs &l)
 #pragma unroll
   for (int j = 0; j < ROWS / 2; j++)
     load_words<pair_words / 32>(&kept[j][0][0][0][0], taps + j * pair_words);
-  const CnvTileKind kind = load_tile_weights<T, CNV_TILE_WIDTH>(l, params);
+  const CnvTileKind kind = load_tile_weights<T, CNV_TILE_WIDTH, BLENDS>(l, params);
   if (kind == CNV_TILE_KEPT)
     return keep_tile<T, CNV_TILE_WIDTH>(l, params, &barrier);
-  finish_tile<T>(l, params, shape, &barrier);
+  finish_tile<T, BLENDS>(l, params, shape, &barrier);
   const uint8_t *from = cnv_tiles + tile.rows * row_bytes + g * pitch + apron + (x - lead) * bytes + 4 * t;
   const int to = output_offset<row_bytes>(tile.rows, g, (x + 2 * products * t) * bytes);
 #pragma unroll 1
@@ -276,7 +276,7 @@ dense(const CnvTileArgs &l)
     else
       put_sums<T, products, false>(sums, epilogue, to + y * 128);
   }
-  store_outputs<T, CNV_TILE_WIDTH>(l, params, shape);
+  store_outputs<T, CNV_TILE_WIDTH, BLENDS>(l, params, shape);
 }
 
 /* ---- over time ---- */
@@ -338,7 +338,7 @@ blend_row(const int (&sums)[1][1][2][4], const DenseEpilogue &f, bool absolute, 
 }
 
 /* ROWS of taps of PAIRS of frames at most; beside an odd one it stands itself, with taps of 0. */
-template <int ROWS, int PAIRS>
+template <int ROWS, int PAIRS, bool BLENDS>
 __device__ static void
 dense_over_time(const CnvTileArgs &l)
 {
@@ -347,7 +347,7 @@ dense_over_time(const CnvTileArgs &l)
   __shared__ TileParams params;
   __shared__ alignas(8) uint64_t barrier;
 
-  begin_block<uint8_t>(l, shape, params, &barrier);
+  begin_block<uint8_t, BLENDS>(l, shape, params, &barrier);
   const CnvTileJob &s = params.s;
   const auto &tile = params.tile;
   const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, first = threadIdx.x / 32 * CNV_DENSE_GROUP;
@@ -356,10 +356,10 @@ dense_over_time(const CnvTileArgs &l)
   const uint8_t *frame[2 * PAIRS];
 
   load_words<ROWS * PAIRS * 2>(&taps[0][0][0], words);
-  const CnvTileKind kind = load_tile_weights<uint8_t, CNV_TILE_WIDTH>(l, params);
+  const CnvTileKind kind = load_tile_weights<uint8_t, CNV_TILE_WIDTH, BLENDS>(l, params);
   if (kind == CNV_TILE_KEPT)
     return keep_tile<uint8_t, CNV_TILE_WIDTH>(l, params, &barrier);
-  finish_tile<uint8_t>(l, params, shape, &barrier);
+  finish_tile<uint8_t, BLENDS>(l, params, shape, &barrier);
 #pragma unroll
   for (int i = 0; i < 2 * PAIRS; i++)
     frame[i] = cnv_tiles + tile.rows * CNV_TILE_WIDTH +
@@ -392,5 +392,5 @@ dense_over_time(const CnvTileArgs &l)
     else
       put_rows<false>(sums, epilogue, to);
   }
-  store_outputs<uint8_t, CNV_TILE_WIDTH>(l, params, shape);
+  store_outputs<uint8_t, CNV_TILE_WIDTH, BLENDS>(l, params, shape);
 }

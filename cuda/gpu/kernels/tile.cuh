@@ -77,8 +77,8 @@ expect_bytes(uint32_t barrier, int bytes)
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
 
-/* Starts the copies of the block's tile (TileParams) of each frame. */
-template <typename Tile>
+/* Starts the copies of the block's tile (TileParams) of each frame, and of its weights. */
+template <bool BLENDS, typename Tile>
 __device__ static void
 start_bulk_copies(const CnvTileArgs &l, const Tile &tile, const TileShape &shape, int bytes, uint64_t *barrier)
 {
@@ -90,13 +90,18 @@ start_bulk_copies(const CnvTileArgs &l, const Tile &tile, const TileShape &shape
   asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(at));
   asm volatile("fence.mbarrier_init.release.cluster;");
   wait_for_launch_before();
-  expect_bytes(at, max(n, 1) * shape.pitch * tile.box_rows);
+  expect_bytes(at, max(n, 1) * shape.pitch * tile.box_rows +
+                       (BLENDS && tile.has_weights ? tile.rows * shape.output_bytes : 0));
   if (n == 0)
     start_bulk_copy(to, map, {word, tile.field, y, 0}, at);
 #pragma unroll 1
   for (int i = 0; i < n; i++)
     start_bulk_copy(to + i * frame_bytes, map,
                     {word, tile.field, y, (int)((l.sources.delta[i] - l.sources.first) / CNV_SOURCE_STEP)}, at);
+  if (BLENDS && tile.has_weights)
+    for (int i = 0; i < shape.output_bytes; i += CNV_TILE_OUT_BOX(shape.output_bytes))
+      start_bulk_copy(shared_address(cnv_tiles + i * tile.rows), &l.cover_map[tile.pointers],
+                      {(tile.at.x + i) / 4, 0, tile.at.y, 0}, at);
 }
 
 __device__ static void
@@ -181,22 +186,25 @@ tile_box(const TileParams &params, const TileShape &shape)
           s.rows * shape.output_bytes};
 }
 
-/* Finds the block's tile, and starts the copies of it before anything else is waited for: by one thread. place: of a
- * launch with a list. */
+/* Finds the block's tile, and starts the copies of it before anything else is waited for: by one thread. BLENDS: the
+ * launch may have a list of tiles, of which place is the block's. */
+template <bool BLENDS>
 __device__ static void
 begin_tile(const CnvTileArgs &l, const CnvTileJob &s, const TileShape &shape, int bytes, const CnvTilePlace &place,
            TileParams &params, uint64_t *barrier)
 {
   const int lead = shape.lead < 0 ? s.lead : shape.lead, width = shape.width - 2 * lead;
   const bool has_map = l.maps >> s.pointers & 1;
-  const TileOutput at = l.tiles ? tile_output(s, width, place.column, place.row) : tile_output(s, width);
-  decltype(params.tile) tile = {at,         s.rows,         s.box_rows,      s.top,   lead,
-                                s.pointers, s.job.field,    s.term.n[CNV_Y], s.bands, s.renormalizes != 0,
-                                false,      (int)place.kind};
+  const TileOutput at = BLENDS && l.tiles ? tile_output(s, width, place.column, place.row) : tile_output(s, width);
+  decltype(params.tile) tile = {at,         s.rows,      s.box_rows,      s.top,   lead,
+                                s.pointers, s.job.field, s.term.n[CNV_Y], s.bands, s.renormalizes != 0,
+                                false,      false,       (int)place.kind};
 
 #if CNV_BULK_COPIES
+  tile.has_weights =
+      BLENDS && place.kind == CNV_TILE_BLENDED && l.cover_maps >> s.pointers & 1 && has_map && tile.n_rows > 0;
   if (has_map && tile.n_rows > 0)
-    start_bulk_copies(l, tile, shape, bytes, barrier);
+    start_bulk_copies<BLENDS>(l, tile, shape, bytes, barrier);
   else
     wait_for_launch_before();
   tile.is_inner = has_map && (l.out_maps >> s.pointers & 1) && at.x >= s.inner_x0 && at.x < s.inner_x1 &&
@@ -208,12 +216,13 @@ begin_tile(const CnvTileArgs &l, const CnvTileJob &s, const TileShape &shape, in
 }
 
 /* Number of the block's job, and its tile if the launch has a list. */
+template <bool BLENDS>
 __device__ static CnvTilePlace
 find_place(const CnvTileArgs &l)
 {
   CnvTilePlace place = {};
 
-  if (l.tiles) {
+  if (BLENDS && l.tiles) {
     const uint2 words = __ldg((const uint2 *)l.tiles + blockIdx.x);
 
     memcpy(&place, &words, sizeof(place));
@@ -224,26 +233,28 @@ find_place(const CnvTileArgs &l)
   return place;
 }
 
-/* The beginning of a kernel, by all threads. Afterwards they have the block's tile and job. */
-template <typename T>
+/* The beginning of a kernel, by all threads. Afterwards they have the block's tile and job. BLENDS: jobs may have
+ * coverage. */
+template <typename T, bool BLENDS = true>
 __device__ static void
 begin_block(const CnvTileArgs &l, const TileShape &shape, TileParams &params, uint64_t *barrier)
 {
-  const CnvTilePlace place = find_place(l);
+  const CnvTilePlace place = find_place<BLENDS>(l);
   const int number = place.job;
   const bool is_inline = l.n_jobs <= CNV_TILE_JOBS_INLINE;
   const CnvTileJob &s = (is_inline ? l.job : (const CnvTileJob *)l.jobs)[number];
 
   if (threadIdx.x == 0 && is_inline)
-    begin_tile(l, l.job[number], shape, sizeof(T), place, params, barrier);
+    begin_tile<BLENDS>(l, l.job[number], shape, sizeof(T), place, params, barrier);
   else if (threadIdx.x == 0)
-    begin_tile(l, s, shape, sizeof(T), place, params, barrier);
-  if (!l.leads || threadIdx.x == 0) /* which has waited for the launch before */
+    begin_tile<BLENDS>(l, s, shape, sizeof(T), place, params, barrier);
+  if (!BLENDS || !l.leads || threadIdx.x == 0) /* which has waited for the launch before */
     let_next_launch_begin();
   if (threadIdx.x - 32 < CNV_TILE_JOB_HEAD)
     ((uint32_t *)&params.s)[threadIdx.x - 32] = ((const uint32_t *)&s)[threadIdx.x - 32];
   __syncthreads();
-  if (params.tile.is_inner && !params.tile.renormalizes && (!params.s.blends || params.tile.kind == CNV_TILE_FILTERED))
+  if (params.tile.is_inner && !params.tile.renormalizes &&
+      (!BLENDS || !params.s.blends || params.tile.kind == CNV_TILE_FILTERED || params.tile.has_weights))
     return;
   set_params<T>(params, l, s);
   __syncthreads();
@@ -277,11 +288,32 @@ fill_frames(const CnvTileArgs &l, const TileParams &params, TileBox box, bool ha
                  l.sources.n ? l.sources.delta[i] : 0);
 }
 
+/* In place, counts the block among those that have read their tiles. Its registers, inlined, would make some kernels
+ * spill. */
+__device__ __noinline__ static void
+count_reader(const CnvTileArgs &l)
+{
+  if (l.readers && threadIdx.x == 0)
+    asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(l.readers) : "memory");
+}
+
+/* In place, waits for all blocks to have read their tiles: by one thread, before a barrier. */
+__device__ static void
+wait_for_readers(const CnvTileArgs &l)
+{
+  uint32_t n = l.all_readers - 1;
+
+  if (l.readers && threadIdx.x == 0)
+    do
+      asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(n) : "l"(l.readers) : "memory");
+    while ((int32_t)(n - l.all_readers) < 0);
+}
+
 /* Waits for the tile of each frame, and fills in what is missing of one that is no inner tile. All threads see it
  * afterwards. */
 template <typename T>
 __device__ static void
-finish_tile(const CnvTileArgs &l, const TileParams &params, const TileShape &shape, uint64_t *barrier)
+bring_tile(const CnvTileArgs &l, const TileParams &params, const TileShape &shape, uint64_t *barrier)
 {
   if (params.tile.n_rows == 0)
     return;
@@ -307,6 +339,16 @@ finish_tile(const CnvTileArgs &l, const TileParams &params, const TileShape &sha
   __syncthreads();
 #endif
   fill_frames<T>(l, params, box, has_map);
+}
+
+/* The same, after which the block has read all that it reads of other blocks' samples. */
+template <typename T, bool BLENDS = false>
+__device__ static void
+finish_tile(const CnvTileArgs &l, const TileParams &params, const TileShape &shape, uint64_t *barrier)
+{
+  bring_tile<T>(l, params, shape, barrier);
+  if (BLENDS)
+    count_reader(l);
 }
 
 /* Stores one row's 16 bytes of outputs, from sample x on, sample by sample: those of the job, and what was read where a
@@ -445,7 +487,7 @@ copy_weights(const TileParams &params, const WeightColumn &column)
 }
 
 /* Loads the weights of the block's tile (put_weights), if its job has any, and returns what they ask for. */
-template <typename T, int WIDTH>
+template <typename T, int WIDTH, bool BLENDS>
 __device__ static CnvTileKind
 load_tile_weights(const CnvTileArgs &l, const TileParams &params)
 {
@@ -453,8 +495,10 @@ load_tile_weights(const CnvTileArgs &l, const TileParams &params)
   const CnvTileJob &s = params.s;
   bool none = true, whole = true;
 
-  if (!s.blends || params.tile.kind == CNV_TILE_FILTERED)
+  if (!BLENDS || !s.blends || params.tile.kind == CNV_TILE_FILTERED)
     return CNV_TILE_FILTERED;
+  if (params.tile.has_weights)
+    return CNV_TILE_BLENDED;
   const WeightColumn column = weight_column<T>(l, s, params.tile.at.x + threadIdx.x % (WIDTH / samples) * samples);
   const WeightLoad by = weight_load<T>(s.channels);
   if (!column.at)
@@ -523,6 +567,7 @@ keep_tile(const CnvTileArgs &l, const TileParams &params, uint64_t *barrier)
   if (params.tile.n_rows > 0 && l.maps >> params.tile.pointers & 1)
     wait_for_bulk_copies(barrier, 0);
 #endif
+  count_reader(l);
 }
 
 /* Puts the copied channels of the input's tile among the outputs, by all threads. */
@@ -547,12 +592,14 @@ copy_channels(const TileParams &params, const TileShape &shape)
 
 /* Stores the block's tile of outputs (output_offset), by all threads. COPIES: those of inner tiles lack the copied
  * channels. */
-template <typename T, int WIDTH, bool COPIES = true>
+template <typename T, int WIDTH, bool BLENDS, bool COPIES = true>
 __device__ static void
 store_outputs(const CnvTileArgs &l, const TileParams &params, const TileShape &shape)
 {
   constexpr int row_bytes = WIDTH * sizeof(T), box = CNV_TILE_OUT_BOX(row_bytes);
 
+  if (BLENDS)
+    wait_for_readers(l);
 #if CNV_BULK_COPIES
   if (params.tile.is_inner) {
     if (COPIES && (params.s.copied_bits[0] | params.s.copied_bits[1])) {
@@ -572,7 +619,11 @@ store_outputs(const CnvTileArgs &l, const TileParams &params, const TileShape &s
   }
 #endif
   __syncthreads();
-  store_results<T, WIDTH, 32 * CNV_TILE_WARPS>(l, params, params.tile.at, threadIdx.x, [&](int row, int chunk) {
+  const auto chunk_at = [&](int row, int chunk) {
     return cnv_tiles + output_offset<row_bytes>(params.tile.rows, row, 16 * chunk);
-  });
+  };
+  if (BLENDS)
+    store_results<T, WIDTH, 32 * CNV_TILE_WARPS>(l, params, params.tile.at, threadIdx.x, chunk_at);
+  else
+    store_tile<T, WIDTH, 32 * CNV_TILE_WARPS>(params, params.tile.at, threadIdx.x, chunk_at);
 }

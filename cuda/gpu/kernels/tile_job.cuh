@@ -12,8 +12,8 @@ struct TileOutput {
   int x, y, y_end;
 };
 
-/* A block's tile and its job, in shared memory. Of the job of an inner tile there is the head alone, unless it
- * renormalizes or blends. Addresses are those of sample 0 of row 0 of the field, with moves taken into account. */
+/* A block's tile and its job, in shared memory. An inner tile has only the head of its job, unless the job
+ * renormalizes or blends. Addresses point to sample 0 of row 0 of the field, and include moves. */
 struct TileParams {
   CnvTileJob s;
   struct {
@@ -22,7 +22,8 @@ struct TileParams {
     int n_rows;                                     /* of taps */
     uint32_t bands;
     bool renormalizes, is_inner;
-    int kind; /* CnvTileKind */
+    bool has_weights; /* the copy engine brings them */
+    int kind;         /* CnvTileKind */
   } tile;
   uint64_t in, back, out;
   int in_stride, out_stride;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The cells of a plane's field. Each gets the shapes that may decide weights in it, the strongest first, until one has
- * weight 1 in all of it: weaker ones decide nothing then. From these follow the pieces: what each layer filters of the
- * cell, and whether that needs coverage.
+ * The cells of a plane's field. A shape is added to all cells that it reaches, the strongest shape first. Once a shape
+ * has weight 1 in the whole cell, weaker shapes have no effect there and are not added. The pieces of a cell follow
+ * from its shapes: what each layer filters of it, and whether that needs coverage.
  */
 #include "plan/arith.h"
 #include "plan/regions/cutting.h"
 
-/* Shapes in a cell that count, by CnvCut. */
+/* Most shapes that are added to a cell, by CnvCut. */
 static const int shapes_max[CNV_N_CUTS] = {CNV_MAX_REGIONS, CNV_CROWD, CNV_CROWD};
 
-#define WEIGHT_COST 0.25 /* of weighing a sample by one shape, where filtering it costs 1 */
+#define WEIGHT_COST 0.25 /* cost of the weight of one shape at a sample, where filtering the sample costs 1 */
 
 static CnvCellShapes *
 cell_shapes(const CnvCutting *c, int column, int row)
@@ -30,7 +30,7 @@ entry_of(const CnvCutting *c, int entry)
   return &g_array_index(c->entries, CnvEntry, entry);
 }
 
-/* TRUE if the point lies in an ellipse around the middle of the shape. */
+/* Returns TRUE if the point lies in an ellipse around the middle of the shape. */
 static gboolean
 is_in_ellipse(const CnvPlaneShape *s, double x, double y, double half_x, double half_y)
 {
@@ -40,8 +40,9 @@ is_in_ellipse(const CnvPlaneShape *s, double x, double y, double half_x, double 
   return from_x * from_x + from_y * from_y < 1;
 }
 
-/* An ellipse has weight 1 in a box if it has that at the corners, and none if it has none at the box's point that is
- * the nearest to its middle: for that an axis is scaled, which turns the ellipse into a circle. */
+/* An ellipse has weight 1 in a whole box if it has weight 1 at the corners. It has weight 0 in a whole box if it has
+ * weight 0 at the point of the box that is nearest to its middle. Scaling an axis turns the ellipse into a circle,
+ * and the same point stays the nearest. */
 static CnvTouch
 touch_of_ellipse(const CnvPlaneShape *s, const CnvBox *box)
 {
@@ -74,7 +75,7 @@ touch_of(const CnvCutting *c, const CnvPlaneShape *s, const CnvBox *cell)
   return s->x0 <= cell->x0 && s->y0 <= cell->y0 && s->x1 >= cell->x1 && s->y1 >= cell->y1 ? CNV_INSIDE : CNV_SOFT;
 }
 
-/* Adds the shape to a cell, as weaker than those that are there. */
+/* Adds a shape to a cell. It is weaker than all shapes that the cell has. */
 static void
 add_to_cell(CnvCutting *c, guint16 number, int column, int row)
 {
@@ -85,7 +86,7 @@ add_to_cell(CnvCutting *c, guint16 number, int column, int row)
   CnvTouch touch;
 
   if (c->cut == CNV_CUT_EXACT && c->cost > c->budget)
-    return; /* it will be cut again */
+    return; /* everything will be cut again by simpler rules */
   to->met += to->crowded;
   if (to->closed)
     return;
@@ -125,15 +126,13 @@ layer_of(const CnvCutting *c, int layer)
   return &g_array_index(c->layers, CnvLayer, layer);
 }
 
-/* The layer of the strongest plan among the cell's shapes, without a window; of isolated ones the strongest shape is
- * not always of the strongest plan, but the shapes are in the order of their plans. */
+/* Returns the layer of the strongest plan among the cell's shapes, without a window. It is the plan of the strongest
+ * shape, because shapes are sorted by plan first. */
 static int
 strongest_layer(const CnvCutting *c, const CnvCellShapes *from)
 {
   const CnvEntry *entry = entry_of(c, from->first);
 
-  if (c->work->invert)
-    return 0;
   while (entry->next >= 0)
     entry = entry_of(c, entry->next);
   return layer_of(c, shape_of(c, entry)->layer)->plan;
@@ -159,8 +158,8 @@ add_piece(CnvCutting *c, int column, int row, int layer, const CnvBox *box, gboo
     g_array_append_val(c->pieces, piece);
 }
 
-/* What one layer, or with layer -1 all of them as layer `as`, filters of the cell. The layer needs no coverage if its
- * only shape there is a hard rectangle that is the strongest, or the only one. */
+/* Adds the piece that a layer filters of a cell; -1: that all layers filter. as: the layer of the piece. It needs no
+ * coverage if the layer has only one shape there, which is a hard rectangle and the cell's strongest shape. */
 static void
 add_layer_piece(CnvCutting *c, int column, int row, const CnvCellShapes *from, int layer, int as)
 {
@@ -180,7 +179,7 @@ add_layer_piece(CnvCutting *c, int column, int row, const CnvCellShapes *from, i
   add_piece(c, column, row, as, &around, n != 1 || !hard);
 }
 
-/* The pieces of a cell with shapes in which several layers meet. */
+/* Adds the pieces of a cell in which several layers meet. */
 static void
 add_layer_pieces(CnvCutting *c, int column, int row, const CnvCellShapes *from)
 {
@@ -205,8 +204,6 @@ add_pieces(CnvCutting *c, int column, int row, const CnvCellShapes *from, int ow
       add_piece(c, column, row, 0, &cell, from->n > 0);
     return;
   }
-  if (from->n == 0)
-    return;
   one_layer = owner >= 0 || has_one_layer(c, from);
   if (from->crowded || (from->inside && one_layer))
     add_piece(c, column, row, owner >= 0 ? owner : shape_of(c, entry_of(c, from->first))->layer, &cell, FALSE);
@@ -216,15 +213,16 @@ add_pieces(CnvCutting *c, int column, int row, const CnvCellShapes *from, int ow
     add_layer_pieces(c, column, row, from);
 }
 
-/* Makes the list of a cell, from the weakest shape to the strongest. A crowded cell's is the rectangle around the field
- * (of the strongest layer); with invert, where a shape makes less be filtered, the weakest do not count. */
+/* Makes a cell with its list of shapes, from the weakest to the strongest, and adds its pieces. The list of a
+ * crowded cell is one rectangle around the field, which the strongest layer filters. With invert it is only the
+ * strongest shapes: without the others, no sample is filtered less. */
 static void
 finish_cell(CnvCutting *c, int column, int row, int strongest)
 {
   const CnvCellShapes *from = cell_shapes(c, column, row);
   CnvCell cell = {.first = c->made->lists->len, .layer = -1, .weight = -1};
 
-  if (from->n > 0 && !c->work->invert) {
+  if (!c->work->invert) {
     if (c->cut == CNV_CUT_WHOLE)
       cell.layer = strongest;
     else if (from->crowded || (c->cut == CNV_CUT_SIMPLE && !has_one_layer(c, from)))
@@ -261,7 +259,6 @@ start_grid(CnvCutting *c)
   c->rows = cnv_divide_up(c->height, CNV_CELL_HEIGHT);
   c->job.grid = (int)c->made->grids->len;
   g_array_append_val(c->made->grids, c->grid);
-  g_array_set_size(c->cell_shapes, 0);
   g_array_set_size(c->entries, 0);
   g_array_set_size(c->pieces, 0);
   n = (guint)(c->grid.columns * c->rows);
@@ -280,7 +277,7 @@ cnv_cutting_make_cells(CnvCutting *c)
   CnvBox field = cnv_cutting_field(c);
   CnvPlaneShape all = s;
   int strongest = 0, n = 0;
-  gboolean one_layer = TRUE; /* that of the strongest plan, without a window */
+  gboolean one_layer = TRUE; /* all shapes have the layer of the strongest plan, without a window */
 
   start_grid(c);
   g_array_set_size(c->layers, 0);

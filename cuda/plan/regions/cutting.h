@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The state of cutting one frame's work into jobs, private to this folder. It lies on the heap and is used again.
+ * The state while the work on a frame is cut into jobs, private to this folder. It lies on the heap and is used again
+ * for the next frame.
  */
 #pragma once
 
@@ -15,41 +16,41 @@ typedef struct {
   int x0, y0, x1, y1;
 } CnvBox;
 
-/* A plan, the window that it may read, and where the cells of a mosaic begin. */
+/* A plan, the window that it may read, and the corner of a mosaic's first cell. */
 typedef struct {
   int plan;
   CnvBox window;
   int cells_x, cells_y;
-  int cover; /* that weighs what the filter reads, as in CnvJob; CNV_COVER_OWN: all has weight 1 */
+  int cover; /* weights of what the filter reads, as in CnvJob; CNV_COVER_OWN: all have weight 1 */
 } CnvLayer;
 
 /* A cell while shapes are added to it, from the strongest to the weakest. */
 typedef struct {
-  int n, first;     /* shapes, and the entry of the one added last; -1: none */
-  int met;          /* shapes that reach it, also those that were not added */
-  gboolean closed;  /* weaker shapes decide nothing, or do not count */
-  gboolean inside;  /* the shape added last has weight 1 in all of it */
-  gboolean crowded; /* it has more shapes than count */
+  int n, first;     /* number of shapes; entry of the shape added last, -1: none */
+  int met;          /* number of shapes that reach it, added or not */
+  gboolean closed;  /* no weaker shapes are added */
+  gboolean inside;  /* the shape added last has weight 1 in the whole cell */
+  gboolean crowded; /* more shapes reach it than may be added */
 } CnvCellShapes;
 
 typedef struct {
   guint16 shape;
-  int next; /* entry of the next stronger one; -1: none */
+  int next; /* entry of the cell's next stronger shape; -1: none */
 } CnvEntry;
 
 /* The part of a cell that a layer filters. */
 typedef struct {
   int layer, row, column;
   CnvBox box;
-  gboolean soft;  /* not all of it has weight 1 */
+  gboolean soft;  /* it needs coverage */
   gboolean whole; /* CnvJob.whole */
 } CnvPiece;
 
-/* How much counts. Each level is tried if the one before costs too much. */
+/* How exactly regions are cut. Each level is tried if the level before costs too much. */
 typedef enum {
-  CNV_CUT_EXACT,  /* everything */
-  CNV_CUT_SIMPLE, /* few shapes in a cell, and its strongest plan */
-  CNV_CUT_WHOLE,  /* the same, and one job of the strongest plan for each plane and field */
+  CNV_CUT_EXACT,  /* all shapes count */
+  CNV_CUT_SIMPLE, /* few shapes count in a cell, and only the strongest plan */
+  CNV_CUT_WHOLE,  /* the same, with one job per plane and field, by the strongest plan */
   CNV_N_CUTS
 } CnvCut;
 
@@ -60,24 +61,24 @@ typedef struct CnvCutting {
   gboolean isolated;   /* each region is a layer */
   guint whole, few;    /* as in cnv_jobs_make */
   gboolean is_weighed; /* the plans are for normalised convolution */
-  double cost, budget; /* of all planes so far, in samples that are filtered; other work is counted as so many */
-  GArray *order;       /* guint16: regions from the weakest to the strongest */
-  GPtrArray *placed;   /* CnvMask of each of made->places */
+  double cost, budget; /* of all planes so far, and its limit; filtering a sample costs 1 */
+  GArray *order;       /* guint16: indices of regions, from the weakest to the strongest */
+  GPtrArray *placed;   /* CnvMask: of each element of made->places */
 
-  /* Of the plane and field at hand. */
-  CnvJob job; /* the members that all jobs have in common */
+  /* The current plane and field: */
+  CnvJob job; /* the members that are the same in all jobs */
   int sub_x, sub_y;
   int width, height;
-  int apron_x, apron_y; /* samples that the widest filter reads around a job, both sides together */
-  CnvBox reach;         /* and of each side, at most */
+  int apron_x, apron_y; /* samples that the widest filter reads beside a job, sum of both sides */
+  CnvBox reach;         /* most samples that a filter reads beside a job, on each side */
   CnvGrid grid;
   int rows;            /* of cells */
-  GArray *layers;      /* CnvLayer: of each plan in a window of all the field, then of isolated regions */
+  GArray *layers;      /* CnvLayer: one per plan with the field as window, then one per isolated region */
   GArray *cell_shapes; /* CnvCellShapes */
   GArray *entries;     /* CnvEntry */
   GArray *pieces;      /* CnvPiece */
-  GArray *joined;      /* CnvPiece: rectangles of several */
-  GArray *column_jobs; /* int: by column, the last job of the layer there; -1: none */
+  GArray *joined;      /* CnvPiece: joined to rectangles */
+  GArray *column_jobs; /* int: the layer's last job in each column of cells; -1: none */
 } CnvCutting;
 
 static inline gboolean
@@ -92,7 +93,7 @@ cnv_box_intersect(const CnvBox *a, const CnvBox *b)
   return (CnvBox){MAX(a->x0, b->x0), MAX(a->y0, b->y0), MIN(a->x1, b->x1), MIN(a->y1, b->y1)};
 }
 
-/* The box around two, of which neither is empty. */
+/* Returns the box around two boxes that are not empty. */
 static inline CnvBox
 cnv_box_unite(const CnvBox *a, const CnvBox *b)
 {
@@ -105,14 +106,14 @@ cnv_box_area(const CnvBox *b)
   return (double)(b->x1 - b->x0) * (b->y1 - b->y0);
 }
 
-/* All of the plane's field. */
+/* Returns the box of the whole field. */
 static inline CnvBox
 cnv_cutting_field(const CnvCutting *c)
 {
   return (CnvBox){0, 0, c->width, c->height};
 }
 
-/* The cell at a column and row of cells. */
+/* Returns the box of the cell at a column and row of cells. */
 static inline CnvBox
 cnv_cutting_cell(const CnvCutting *c, int column, int row)
 {
@@ -123,7 +124,7 @@ cnv_cutting_cell(const CnvCutting *c, int column, int row)
   return cell;
 }
 
-/* The samples in which a shape may have a weight. */
+/* Returns the box outside which a shape has no weight. */
 static inline CnvBox
 cnv_shape_box(const CnvPlaneShape *s)
 {
@@ -138,23 +139,25 @@ cnv_shape_is_hard(const CnvPlaneShape *s)
   return s->shape == CNV_SHAPE_RECTANGLE && s->reach_x == 1 && s->reach_y == 1;
 }
 
-/* shapes.c: puts the regions in order. */
+/* shapes.c: sorts the regions by strength. */
 void cnv_cutting_sort(CnvCutting *c);
 
-/* shapes.c: makes the shape of a region in the plane and field, and its layer. FALSE if it has no weight there. */
+/* shapes.c: makes the shape of a region in the plane and field, and its layer if regions are isolated. Returns FALSE
+ * if the region has no weight there. */
 gboolean cnv_cutting_shape(CnvCutting *c, guint region, CnvPlaneShape *shape);
 
-/* cells.c: makes the grid of the plane's field, gives its cells the shapes of the regions, and finds the pieces. */
+/* cells.c: makes the grid of the field, adds the shapes of the regions to its cells, and finds the pieces. */
 void cnv_cutting_make_cells(CnvCutting *c);
 
-/* mask.c: takes over the masks of the work. FALSE if it has them already. */
+/* mask.c: copies the masks of the work. Returns FALSE if `to` has the same masks already. */
 gboolean cnv_masks_take(CnvJobs *to, const CnvWork *work);
 
-/* mask.c: makes the shape, which is the part of a region's rectangle in the field, one of the region's mask. FALSE if
- * that is not among the work's. */
+/* mask.c: gives a shape the weights of a region's mask. The shape is the part of the region's rectangle in the
+ * field. Returns FALSE if cnv_masks_take did not copy the mask. */
 gboolean cnv_mask_place(CnvCutting *c, const CnvRegion *region, CnvPlaneShape *shape);
 
+/* The weights of a shape in a box: all 0, mixed, or all 1. */
 typedef enum { CNV_OUTSIDE, CNV_SOFT, CNV_INSIDE } CnvTouch;
 
-/* mask.c: how a mask meets a box of the shape's samples. */
+/* mask.c: returns which weights a mask has in a box of the shape's samples. */
 CnvTouch cnv_mask_touch(const CnvCutting *c, const CnvPlaneShape *shape, const CnvBox *box);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * From pieces of cells to jobs. The pieces of a layer are joined to rectangles wherever that costs less than to filter
- * them one by one: first those of a row of cells, then these with the rectangles above them.
+ * From pieces of cells to jobs. The pieces of a layer are joined to a rectangle if that costs no more than separate
+ * jobs: first neighbours in a row of cells, then the result with the jobs above it.
  *
- * The budget is CNV_CROWD_WORK times the work of the whole frame. If the jobs cost more, all is cut again by simpler
- * rules (CnvCut), of which the last one costs about as much as the whole frame.
+ * The budget is CNV_CROWD_WORK times the work on the whole frame, plus MIN_BUDGET. If the jobs cost more, everything is
+ * cut again by simpler rules (CnvCut). With the last of them, the jobs cost about as much as the whole frame.
  */
 #include <math.h>
 #include <string.h>
@@ -12,17 +12,18 @@
 #include "plan/arith.h"
 #include "plan/regions/cutting.h"
 
-/* Samples by which a job is wider and higher, to stand for its overhead: its vectors are seldom full. */
+/* The overhead of a job counts as if it were wider and higher by these samples: its vectors are seldom full. */
 #define JOB_MARGIN_X 80
 #define JOB_MARGIN_Y 16
 
-#define WEIGHTS_COST 0.5 /* of the weight of a sample that is read */
-#define SOFT_COST 1.15   /* of a sample of a job with coverage, where others cost 1 */
-#define MIN_BUDGET 4e6   /* samples: a small frame is done in no time anyway */
+/* Costs, where filtering a sample without coverage costs 1. */
+#define WEIGHTS_COST 0.5 /* the weight of a sample that a filter reads */
+#define SOFT_COST 1.15   /* filtering a sample with coverage */
+#define MIN_BUDGET 4e6   /* small frames take little time in any case */
 
 /* ---- rectangles ---- */
 
-/* Cost of filtering a box as one job. */
+/* Returns the cost of filtering a box as one job. */
 static double
 cost_of(const CnvCutting *c, const CnvBox *box, gboolean soft)
 {
@@ -30,7 +31,8 @@ cost_of(const CnvCutting *c, const CnvBox *box, gboolean soft)
          (soft ? SOFT_COST : 1);
 }
 
-/* The piece or job that is made of two. Both with weight 1 throughout, and side by side, give another such. */
+/* Returns the piece or job that joins two. If both have weight 1 throughout and form a rectangle, it needs no
+ * coverage. */
 static CnvPiece
 unite(const CnvPiece *a, const CnvPiece *b)
 {
@@ -45,7 +47,7 @@ unite(const CnvPiece *a, const CnvPiece *b)
   return to;
 }
 
-/* TRUE if one job of both costs no more than two. */
+/* Returns TRUE if one job for both costs no more than two jobs. united: what it filters. */
 static gboolean
 saves(const CnvCutting *c, const CnvPiece *a, const CnvPiece *b, CnvPiece *united)
 {
@@ -59,8 +61,8 @@ column_job(const CnvCutting *c, int column)
   return &g_array_index(c->column_jobs, int, column);
 }
 
-/* TRUE if a job may grow to a box without meeting another one of its layer. Jobs are made from the top down, so the
- * last one of a column is the lowest there. */
+/* Returns TRUE if a job may grow to a box without meeting another job of its layer. Jobs are made from the top down,
+ * so the last job in a column is the lowest there. */
 static gboolean
 may_grow(const CnvCutting *c, const CnvPiece *jobs, int job, const CnvBox *box)
 {
@@ -73,8 +75,8 @@ may_grow(const CnvCutting *c, const CnvPiece *jobs, int job, const CnvBox *box)
   return TRUE;
 }
 
-/* Adds a run of pieces to the layer's jobs: to one above it, or as one more. next: the column in which the row's next
- * run begins. No two jobs of a layer share a cell, so that may_grow needs to look at one job of each column. */
+/* Adds a run of pieces to the layer's jobs: joins it to a job above, or appends a job. next: the column in which the
+ * next run of the row begins. Jobs of a layer share no cell, so may_grow checks only one job per column. */
 static void
 add_run(CnvCutting *c, GArray *jobs, const CnvPiece *run, int next)
 {
@@ -101,8 +103,8 @@ add_run(CnvCutting *c, GArray *jobs, const CnvPiece *run, int next)
     *column_job(c, column) = job;
 }
 
-/* Joins neighbours among n pieces of a row of cells; alike: only those that both have coverage, or give a piece that
- * has none. Returns how many are left. */
+/* Joins neighbours among n pieces of a row of cells. alike: only if both need coverage, or the result needs none.
+ * Returns the number of pieces left. */
 static guint
 join_row(const CnvCutting *c, CnvPiece *piece, guint n, gboolean alike)
 {
@@ -120,7 +122,7 @@ join_row(const CnvCutting *c, CnvPiece *piece, guint n, gboolean alike)
   return last + 1;
 }
 
-/* Joins the pieces of one layer, which are in the order of the cells. */
+/* Joins the pieces of one layer. They are in the order of the cells. */
 static void
 join_layer(CnvCutting *c, GArray *jobs, CnvPiece *piece, guint n)
 {
@@ -150,7 +152,8 @@ compare_layers(gconstpointer a, gconstpointer b)
   return p->column < q->column ? -1 : p->column > q->column;
 }
 
-/* Joins the pieces of each layer to rectangles; with CNV_CUT_WHOLE, where there is one layer, to one. */
+/* Joins the pieces of each layer to rectangles. With CNV_CUT_WHOLE there is one layer, and its pieces are joined to
+ * one rectangle. */
 static void
 join_pieces(CnvCutting *c, GArray *jobs)
 {
@@ -180,7 +183,7 @@ join_pieces(CnvCutting *c, GArray *jobs)
 
 /* ---- jobs ---- */
 
-/* Samples of the plane that a region is moved by along an axis. */
+/* Returns by how many samples of the plane a region moves along an axis. */
 static int
 move_of(int target, int from, int sub)
 {
@@ -189,18 +192,31 @@ move_of(int target, int from, int sub)
   return (int)CLAMP(move, -CNV_FAR, CNV_FAR);
 }
 
-/* Gives a job coverage. */
+/* Returns the job of a layer for a box. */
+static CnvJob
+layer_job(const CnvCutting *c, int layer, const CnvBox *box)
+{
+  CnvJob job = c->job;
+
+  job.plan = g_array_index(c->layers, CnvLayer, layer).plan;
+  job.layer = layer;
+  job.x = box->x0;
+  job.y = box->y0;
+  job.width = box->x1 - box->x0;
+  job.height = box->y1 - box->y0;
+  return job;
+}
+
+/* Reserves the coverage of a job. */
 static void
 cover_job(CnvCutting *c, CnvJob *job)
 {
-  guint aligned = (guint)job->x % CNV_COVERAGE_ALIGNMENT;
-
-  job->coverage = c->made->coverage_size + aligned;
-  job->coverage_pitch = cnv_divide_up((int)aligned + job->width, CNV_COVERAGE_ALIGNMENT) * CNV_COVERAGE_ALIGNMENT;
+  job->coverage = c->made->coverage_size + (guint)job->x % CNV_COVERAGE_ALIGNMENT;
+  job->coverage_pitch = cnv_coverage_bytes(job);
   c->made->coverage_size += (gsize)job->coverage_pitch * job->height;
 }
 
-/* With invert a job has the weights of what it reads. */
+/* Uses the coverage of the samples that the job reads: with invert the job has the same weights. */
 static void
 share_coverage(CnvJob *job, const CnvJob *weights)
 {
@@ -209,23 +225,18 @@ share_coverage(CnvJob *job, const CnvJob *weights)
   job->coverage = weights->coverage + (guint64)(job->y - weights->y) * weights->coverage_pitch + (job->x - weights->x);
 }
 
-/* Adds the job of a rectangle, without what would be written outside the field. weights: of what it reads. */
+/* Adds the job of a rectangle, cut off where it would write outside the field. weights: CnvJob.weights. */
 static void
 add_job(CnvCutting *c, const CnvPiece *from, int weights)
 {
   const CnvLayer *layer = &g_array_index(c->layers, CnvLayer, from->layer);
-  CnvJob job = c->job;
-  const CnvBox target = {-job.move_x, -job.move_y, c->width - job.move_x, c->height - job.move_y};
+  int x = -c->job.move_x, y = -c->job.move_y;
+  const CnvBox target = {x, y, c->width + x, c->height + y};
   CnvBox box = cnv_box_intersect(&from->box, &target);
+  CnvJob job = layer_job(c, from->layer, &box);
 
   if (cnv_box_is_empty(&box))
     return;
-  job.plan = layer->plan;
-  job.layer = from->layer;
-  job.x = box.x0;
-  job.y = box.y0;
-  job.width = box.x1 - box.x0;
-  job.height = box.y1 - box.y0;
   job.window_x = layer->window.x0;
   job.window_y = layer->window.y0;
   job.window_width = layer->window.x1 - layer->window.x0;
@@ -242,7 +253,8 @@ add_job(CnvCutting *c, const CnvPiece *from, int weights)
   g_array_append_val(c->made->jobs, job);
 }
 
-/* All that the filter reads of a box along an axis, inside the window: of a border that goes on far away all of it. */
+/* Extends from..to to the samples along an axis that the filter reads, inside the window. far: outside the window
+ * the border mode may read any sample, so the filter reads the whole window. */
 static void
 reach_along(int window0, int window1, int before, int after, gboolean far, int *from, int *to)
 {
@@ -256,7 +268,7 @@ reach_along(int window0, int window1, int before, int after, gboolean far, int *
   *to = MIN(*to, window1);
 }
 
-/* Adds the weights of what a layer reads around a box. Returns what its jobs have in `weights`. */
+/* Adds a job with the weights of the samples that a layer reads to filter a box. Returns the layer's CnvJob.weights. */
 static int
 add_weights(CnvCutting *c, const CnvPiece *from, const CnvBox *box)
 {
@@ -265,16 +277,11 @@ add_weights(CnvCutting *c, const CnvPiece *from, const CnvBox *box)
   CnvBorder border = (CnvBorder)c->work->plan[0]->plane[c->job.plane].border;
   gboolean far = border != CNV_BORDER_REPLICATE && border != CNV_BORDER_CONSTANT && border != CNV_BORDER_RENORMALIZE;
   CnvBox read = *box;
-  CnvJob weights = c->job;
+  CnvJob weights;
 
   reach_along(window->x0, window->x1, c->reach.x0, c->reach.x1, far, &read.x0, &read.x1);
   reach_along(window->y0, window->y1, c->reach.y0, c->reach.y1, far, &read.y0, &read.y1);
-  weights.plan = layer->plan;
-  weights.layer = from->layer;
-  weights.x = read.x0;
-  weights.y = read.y0;
-  weights.width = read.x1 - read.x0;
-  weights.height = read.y1 - read.y0;
+  weights = layer_job(c, from->layer, &read);
   weights.cover = layer->cover;
   if (layer->cover != CNV_COVER_OWN)
     cover_job(c, &weights);
@@ -283,7 +290,7 @@ add_weights(CnvCutting *c, const CnvPiece *from, const CnvBox *box)
   return (int)c->made->weights->len;
 }
 
-/* Adds the jobs of all pieces, which are in the order of their layers. */
+/* Adds the jobs of all joined pieces. They are in the order of their layers. */
 static void
 add_jobs(CnvCutting *c)
 {
@@ -303,7 +310,7 @@ add_jobs(CnvCutting *c)
   }
 }
 
-/* Finds the jobs that may write samples of the same cell as a job of another layer. */
+/* Marks the jobs with coverage that meet a job of another layer in a cell (CnvJob.shared). */
 static void
 find_shared(CnvCutting *c, guint first)
 {
@@ -324,7 +331,8 @@ find_shared(CnvCutting *c, guint first)
       }
 }
 
-/* Replaces jobs by one of all the field, if they are of one layer and any of them needs coverage. */
+/* Replaces more than `few` jobs of one layer by one job with coverage for the whole field, unless the first job is
+ * the whole field without coverage. */
 static void
 make_whole(CnvCutting *c, GArray *jobs)
 {
@@ -395,7 +403,7 @@ clear_jobs(CnvJobs *jobs)
   jobs->crowd = 0;
 }
 
-/* Cuts the planes one after the other; or, to find the budget, only adds up what the whole frame costs. */
+/* Cuts each plane. reckons: only adds up the cost of the whole frame, to find the budget. */
 static void
 cut_planes(CnvCutting *c, gboolean reckons)
 {
@@ -431,7 +439,8 @@ cut_planes(CnvCutting *c, gboolean reckons)
   }
 }
 
-/* With invert the filtered part is one layer. Cells of a mosaic begin at each region's corner. */
+/* Returns TRUE if each region is a layer. With invert the filtered part is one layer. A mosaic's regions are layers
+ * because its cells begin at each region's corner. */
 static gboolean
 is_isolated(const CnvWork *work)
 {

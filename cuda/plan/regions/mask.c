@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Masks: images of weights, for both engines one behind the other in one array; and their parts in a plane.
+ * Masks: images of weights. Both engines have the cells of all masks in one array, mask after mask. Each place says
+ * which part of a mask lies in a plane and field.
  */
 #include <math.h>
 #include <string.h>
@@ -10,16 +11,16 @@
 
 #define BYTES_MAX (1u << 30)
 
-/* Cells along a block, whose least and largest weight are known. */
+/* The side of a block, in cells. The smallest and largest weight of each block are known. */
 #define BLOCK 4
 
 struct CnvMask {
   gatomicrefcount refs;
   int width, height;            /* cells */
   int columns;                  /* blocks side by side */
-  int left, right, top, bottom; /* first and last column and row with weight; right below left: none */
+  int left, right, top, bottom; /* first and last column and row with weights above 0; right < left: none */
   guint8 *least, *most;         /* of each block */
-  guint8 weight[];              /* followed by these */
+  guint8 weight[];              /* of each cell; least and most follow it */
 };
 
 static void
@@ -94,7 +95,8 @@ cnv_mask_unref(CnvMask *mask)
     g_free(mask);
 }
 
-/* Moves an edge from a rectangle's to that of the pixels that interpolation reaches from cells first..last. */
+/* Reduces a rectangle along an axis to the pixels that interpolation reaches from the cells first..last. pixel:
+ * pixels per cell. */
 static void
 box_axis(int first, int last, double pixel, int size, int *at, int *extent)
 {
@@ -128,7 +130,7 @@ cnv_mask_n_cells(const CnvMask *mask)
   return (gsize)mask->width * mask->height;
 }
 
-/* Makes room for cells whose old contents do not count. */
+/* Makes room for the cells of all masks, and may discard the old ones. Returns FALSE if there is no memory. */
 static gboolean
 reserve(CnvJobs *to, gsize size)
 {
@@ -177,7 +179,7 @@ cnv_masks_take(CnvJobs *to, const CnvWork *work)
   return TRUE;
 }
 
-/* Cells of up to that many, in 2^-32. */
+/* Returns a number of cells in 2^-32, limited to -1..most. */
 static gint64
 in_units(double cells, int most)
 {
@@ -192,7 +194,7 @@ cnv_mask_place(CnvCutting *c, const CnvRegion *region, CnvPlaneShape *shape)
   const GPtrArray *masks = c->made->masks;
   double sx = 1 << c->sub_x, sy = 1 << c->sub_y, x = (shape->x0 + 0.5) * sx;
   double y = ((double)shape->y0 * c->job.fields + c->job.field + 0.5) * sy;
-  double cells_x = (double)mask->width / rect->width, cells_y = (double)mask->height / rect->height; /* of a pixel */
+  double cells_x = (double)mask->width / rect->width, cells_y = (double)mask->height / rect->height; /* per pixel */
   CnvMaskPlace place;
   guint64 at = 0;
   guint i;
@@ -216,7 +218,8 @@ cnv_mask_place(CnvCutting *c, const CnvRegion *region, CnvPlaneShape *shape)
   return TRUE;
 }
 
-/* First and last block of the cells from which samples from..to - 1 after the first take their weights. */
+/* Finds the first and last block of the cells that the samples from..to - 1 after the first sample take their
+ * weights from. */
 static void
 blocks_of(gint64 first, gint64 step, int cells, int from, int to, int block[2])
 {

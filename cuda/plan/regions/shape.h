@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The weight of a sample under the shapes of its cell: one evaluator for host and device. Plain C.
+ * The weight of a sample, computed from the shapes of its cell: the same code on host and device. Plain C.
  *
- * Host and device find the same weights to the bit: no product is added to something in float32, which compilers may
- * round once or twice, and whatever rounding leaves open is decided by a bias.
+ * Host and device compute the same weights to the bit. Compilers may round the sum of a product and another number once
+ * or twice, so there is none in float32. Results that could be rounded up or down get a bias.
  */
 #pragma once
 
@@ -12,29 +12,30 @@
 
 #include "plan/job.h"
 
-/* Samples of a cell of a plane's field. */
+/* The size of a cell, in samples of a plane's field. */
 #define CNV_CELL_WIDTH 128
 #define CNV_CELL_HEIGHT 64
 
-/* Steps from one mask cell to the next by which weights are interpolated. */
+/* Interpolation steps from one mask cell to the next. */
 #define CNV_MASK_UNIT 4096u
 
-/* Added to places in masks, in 2^-32 cells: many places lie at whole steps, and rounding must not move them off. */
+/* Added to positions in masks, in 2^-32 cells: many positions lie exactly on a step, and rounding must not move them
+ * off it. */
 #define CNV_MASK_BIAS 5872
 
-/* A region in one plane and field. Samples from (x0, y0) up to but without (x1, y1) have the weight of the shape; with
- * CNV_SHAPE_RECTANGLE that is 1. */
+/* A region in one plane and field. Samples from (x0, y0) up to but without (x1, y1) have the weight of the shape.
+ * For CNV_SHAPE_RECTANGLE that is 1. */
 typedef struct {
   int x0, y0, x1, y1;
-  float reach_x, reach_y; /* f + 1 of work.h: the first sample outside that has no weight; a mask has 1 */
+  float reach_x, reach_y; /* f + 1 of work.h: distance of the first sample outside that has no weight; 1 for masks */
   float fade_x, fade_y;   /* 1 / reach */
-  int shape;              /* CnvShape; from CNV_SHAPE_MASK on: the mask at that place */
+  int shape;              /* CnvShape; CNV_SHAPE_MASK + i: the mask at place i */
   int layer;              /* jobs of this layer filter the samples that the shape owns */
 } CnvPlaneShape;
 
-/* A mask over a region in one plane and field: index of its first cell among the cells of all masks, columns and rows
- * of cells, and the cell at the sample (x0, y0) and from sample to sample, in 2^-32. Whole numbers are centres of
- * cells. */
+/* A mask over a region in one plane and field. cells: index of its first cell among the cells of all masks. first_x,
+ * first_y: position in the mask of the sample (x0, y0). step_x, step_y: from sample to sample. Positions and steps
+ * are in 2^-32 cells, and whole cells are the centres of cells. */
 typedef struct {
   uint64_t cells;
   int cells_x, cells_y;
@@ -42,12 +43,12 @@ typedef struct {
   int64_t first_x, first_y, step_x, step_y;
 } CnvMaskPlace;
 
-/* A cell of a plane's field, and the shapes that may decide weights in it: from the weakest to the strongest. */
+/* A cell of a plane's field, and the shapes that may decide its weights, from the weakest to the strongest. */
 typedef struct {
   uint32_t first; /* index in CnvCover.list */
   int n;
-  int layer;  /* owner of every sample with weight, whatever the layers of the shapes are; -1: each shape's own */
-  int weight; /* of every sample, if there is one layer: 0 or CNV_WEIGHT_ONE; -1: they differ */
+  int layer;  /* owner of all samples that have weight; -1: each shape's own layer */
+  int weight; /* of all samples, if there is only one layer: 0 or CNV_WEIGHT_ONE; -1: they differ */
 } CnvCell;
 
 /* The cells of a plane's field, row by row. */
@@ -57,7 +58,7 @@ typedef struct {
   uint32_t first_cell;
 } CnvGrid;
 
-/* All that the weights of a frame's work are made of: arrays in the memory of host or device. */
+/* The arrays from which the weights of a frame's work are computed, in the memory of host or device. */
 typedef struct {
   const CnvGrid *grid;
   const CnvCell *cell;
@@ -67,7 +68,8 @@ typedef struct {
   const uint8_t *mask_cells;
 } CnvCover;
 
-/* A weight of 0..1 as the nearest multiple of 1/255. Halves, and what float32 cannot tell from them, are rounded up. */
+/* Returns the multiple of 1/255 that is nearest to a weight of 0..1. Halves, and weights that float32 cannot
+ * distinguish from halves, are rounded up. */
 CNV_HOST_DEVICE static inline int
 cnv_weight_byte(float weight)
 {
@@ -83,7 +85,7 @@ cnv_fade(int at, int from, int to, float reach, float fade)
   return away == 0 ? 1.0f : left > 0 ? left * fade : 0.0f;
 }
 
-/* Length of the vector (x, y), each at most 2^10 for this. */
+/* Returns the length of the vector (x, y). Components above 2^10 count as 2^10. */
 CNV_HOST_DEVICE static inline float
 cnv_length(float x, float y)
 {
@@ -94,15 +96,15 @@ cnv_length(float x, float y)
   return sqrtf((float)(across * across + down * down)) / unit;
 }
 
-/* The half axes of an ellipse in which the weight is 1; and of that beyond which it is 0. */
+/* Returns the half axis, along x or y, of the ellipse inside which the weight is 1. */
 CNV_HOST_DEVICE static inline float
 cnv_half_axis(int from, int to)
 {
   return 0.5f * (float)(to - 1 - from);
 }
 
-/* Weight of an ellipse at a sample (work.h), without the limit of its rectangle. With the point's distance from the
- * centre as 1, the inner ellipse lies on its ray at 1 / inner, the outer one at 1 / outer. */
+/* Returns the weight of an ellipse at a sample (work.h), without the limit of its rectangle. If the sample is at
+ * distance 1 from the centre, its ray meets the inner ellipse at 1 / inner and the outer ellipse at 1 / outer. */
 CNV_HOST_DEVICE static inline float
 cnv_ellipse_weight(const CnvPlaneShape *s, int x, int y)
 {
@@ -118,8 +120,8 @@ cnv_ellipse_weight(const CnvPlaneShape *s, int x, int y)
   return outer < 1.0f ? inner * (1.0f - outer) / (inner - outer) : 0.0f;
 }
 
-/* The cells beside a place along an axis, and how far it lies from the first to the second, of CNV_MASK_UNIT. at: in
- * 2^-32. */
+/* Finds the two cells beside a position along an axis. Returns the position between them, 0 at the first and
+ * CNV_MASK_UNIT at the second. at: in 2^-32 cells. */
 CNV_HOST_DEVICE static inline uint32_t
 cnv_mask_cells(int64_t at, int cells, int cell[2])
 {
@@ -131,7 +133,7 @@ cnv_mask_cells(int64_t at, int cells, int cell[2])
   return (uint32_t)at / (uint32_t)((1ull << 32) / CNV_MASK_UNIT);
 }
 
-/* Weight of a mask at a sample inside it, of 255. */
+/* Returns the weight of a mask at a sample inside it, 0..255. */
 CNV_HOST_DEVICE static inline int
 cnv_mask_weight(const CnvMaskPlace *mask, const uint8_t *cells, int x, int y)
 {
@@ -149,7 +151,7 @@ cnv_mask_weight(const CnvMaskPlace *mask, const uint8_t *cells, int x, int y)
                (CNV_MASK_UNIT * CNV_MASK_UNIT));
 }
 
-/* Weight of a shape at a sample, of 255. */
+/* Returns the weight of a shape at a sample, 0..255. */
 CNV_HOST_DEVICE static inline int
 cnv_shape_weight(const CnvCover *cover, const CnvPlaneShape *s, int x, int y)
 {
@@ -165,8 +167,8 @@ cnv_shape_weight(const CnvCover *cover, const CnvPlaneShape *s, int x, int y)
   return cnv_weight_byte(ellipse < around ? ellipse : around);
 }
 
-/* Weight of the sample at (x, y) for a job with coverage, of 255; with CNV_COVER_OWN 0 where another layer owns the
- * sample. */
+/* Returns the weight of the sample at (x, y) for a job with coverage, 0..255. With CNV_COVER_OWN it is 0 if another
+ * layer owns the sample. */
 CNV_HOST_DEVICE static inline int
 cnv_cover_weight(const CnvCover *cover, const CnvJob *job, int x, int y)
 {

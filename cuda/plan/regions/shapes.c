@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Regions as shapes of one plane and field, in order of strength: of several shapes that have the same weight at a
- * sample, the later one owns it.
+ * Regions as shapes of one plane and field, in order of strength: if several shapes have the same weight at a sample,
+ * the last one owns it.
  */
 #include <math.h>
 
@@ -39,7 +39,7 @@ cnv_cutting_sort(CnvCutting *c)
       }
 }
 
-/* The samples of the plane's field that a rectangle touches. */
+/* Returns the shape of the samples of the plane's field that a region's rectangle touches. */
 static CnvPlaneShape
 place(const CnvCutting *c, const CnvRegion *region)
 {
@@ -60,9 +60,10 @@ place(const CnvCutting *c, const CnvRegion *region)
                          .layer = c->work->invert ? 0 : (int)region->plan};
 }
 
-/* A layer for an isolated region alone, whose rectangle has the samples `inside` in the field. A rectangle has a border
- * of its own. Of another shape the weights say what is read, and the border is the field's; but a mosaic has its cells
- * in the rectangle. */
+/* Adds the layer of an isolated region, and returns its index. rect: the region's rectangle. inside: the part of it
+ * in the field, which is its window. In a normalised convolution, weights decide what shapes other than rectangles
+ * read, and their window is the field. Only a mosaic still has the rectangle as its window, because that is where
+ * its cells are. */
 static int
 add_layer(CnvCutting *c, guint plan, const CnvPlaneShape *shape, const CnvBox *rect, const CnvBox *inside)
 {

@@ -29,8 +29,8 @@ static const guint8 *
 find_coverage(const KernelRun *run, guint64 coverage, const CnvJob *job, gboolean writes)
 {
   gsize first = job->coverage - job->x % CNV_COVERAGE_ALIGNMENT;
-  const guint8 *at =
-      standin_access(run->op, coverage + first, (gsize)job->coverage_pitch * job->height, writes, run->name);
+  gsize size = (gsize)job->coverage_pitch * (job->height - 1) + (gsize)cnv_coverage_bytes(job);
+  const guint8 *at = standin_access(run->op, coverage + first, size, writes, run->name);
 
   return at ? at - first : NULL;
 }

@@ -118,7 +118,11 @@ typedef struct StandinKernel StandinKernel;
 typedef struct {
   guint grid[3], block[3];
   guint shared_bytes;
+  gboolean at_once; /* all blocks are at work at the same time */
 } LaunchSize;
+
+/* Blocks that the stand-in has room for at the same time. */
+#define STANDIN_BLOCKS 48
 
 const StandinKernel *standin_kernel_find(const char *name);
 const char *standin_kernel_name(const StandinKernel *kernel);

@@ -1037,12 +1037,18 @@ CUresult
 cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction function, void **args, void **extra)
 {
   BEGIN(DOES);
-  const LaunchSize size = {
+  LaunchSize size = {
       {c->gridDimX, c->gridDimY, c->gridDimZ}, {c->blockDimX, c->blockDimY, c->blockDimZ}, c->sharedMemBytes};
 
-  for (unsigned int i = 0; i < c->numAttrs; i++)
-    if (c->attrs[i].id != CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION || standin_capability() < 90)
+  for (unsigned int i = 0; i < c->numAttrs; i++) {
+    size.at_once |= c->attrs[i].id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && c->attrs[i].value.cooperative;
+    if ((c->attrs[i].id != CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION &&
+         c->attrs[i].id != CU_LAUNCH_ATTRIBUTE_COOPERATIVE) ||
+        standin_capability() < 90)
       return end(CUDA_ERROR_INVALID_VALUE);
+  }
+  if (size.at_once && c->gridDimX > STANDIN_BLOCKS)
+    return end(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
   return end(launch(__func__, function, &size, c->hStream, args));
 }
 

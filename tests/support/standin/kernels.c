@@ -115,6 +115,22 @@ add_blocks(void)
     add(rows[i].name, (Variant){0}, sizeof(CnvBlockArgs), rows[i].run);
 }
 
+/* The same for a kernel with tile jobs, and if `plain` for the one beside it without coverage. */
+static void G_GNUC_PRINTF(4, 5)
+    add_both(gboolean plain, Variant variant, void (*run)(const KernelRun *), const char *format, ...)
+{
+  g_autofree char *name = NULL;
+  va_list args;
+
+  va_start(args, format);
+  name = g_strdup_vprintf(format, args);
+  va_end(args);
+  add_named(variant, sizeof(CnvTileArgs), run, "%s", name);
+  variant.is_plain = TRUE;
+  if (plain)
+    add_named(variant, sizeof(CnvTileArgs), run, "%s_plain", name);
+}
+
 static void
 add_tiles(void)
 {
@@ -124,22 +140,23 @@ add_tiles(void)
     add_named((Variant){.bytes = bytes, .is_one_tap = TRUE}, sizeof(CnvTileArgs), tiles_one_tap, "cnv_one_tap_%s",
               types[bytes]);
   }
-#define BLUR(name, bits, x, y, m, numbers, frames, height, blocks)                                                     \
-  add_named(                                                                                                           \
+#define BLUR(name, bits, x, y, m, numbers, frames, height, blocks, plain)                                              \
+  add_both(                                                                                                            \
+      plain,                                                                                                           \
       (Variant){.bytes = (bits) / 8, .k_x = x, .k_y = y, .groups = m, .parts = numbers, .is_over_time = (frames) > 1}, \
-      sizeof(CnvTileArgs), tiles_blur, "cnv_%s_u%d_%dx%d", #name, bits, x, y);
-#define PIXELS(x, y, height, blocks)                                                                                   \
-  add_named((Variant){.bytes = 1, .k_x = x, .k_y = y, .groups = 4, .parts = 1, .pixels = TRUE}, sizeof(CnvTileArgs),   \
-            tiles_blur, "cnv_blur_pixels_u8_%dx%d", x, y);
+      tiles_blur, "cnv_%s_u%d_%dx%d", #name, bits, x, y);
+#define PIXELS(x, y, height, blocks, plain)                                                                            \
+  add_both(plain, (Variant){.bytes = 1, .k_x = x, .k_y = y, .groups = 4, .parts = 1, .pixels = TRUE}, tiles_blur,      \
+           "cnv_blur_pixels_u8_%dx%d", x, y);
 #define RING(name, bits, x, numbers, n, blocks)                                                                        \
   add_named((Variant){.bytes = (bits) / 8, .k_x = x, .ring = n, .parts = numbers}, sizeof(CnvTileArgs), tiles_blur,    \
             "cnv_%s_u%d_%d", #name, bits, x);
-#define DENSE(bits, k, n_terms, n_digits, n_rows, columns, blocks)                                                     \
-  add_named((Variant){.bytes = (bits) / 8, .k_x = k, .terms = n_terms, .digits = n_digits, .rows = n_rows},            \
-            sizeof(CnvTileArgs), tiles_dense, "cnv_dense_u%d_%d_%d_%d_%d", bits, k, n_terms, n_digits, n_rows);
-#define DENSE_OVER_TIME(n_rows, n, blocks)                                                                             \
-  add_named((Variant){.bytes = 1, .k_x = 1, .terms = 1, .digits = 2, .rows = n_rows, .pairs = n}, sizeof(CnvTileArgs), \
-            tiles_dense, "cnv_dense_over_time_u8_%d_%d", n_rows, n);
+#define DENSE(bits, k, n_terms, n_digits, n_rows, columns, blocks, plain)                                              \
+  add_both(plain, (Variant){.bytes = (bits) / 8, .k_x = k, .terms = n_terms, .digits = n_digits, .rows = n_rows},      \
+           tiles_dense, "cnv_dense_u%d_%d_%d_%d_%d", bits, k, n_terms, n_digits, n_rows);
+#define DENSE_OVER_TIME(n_rows, n, blocks, plain)                                                                      \
+  add_both(plain, (Variant){.bytes = 1, .k_x = 1, .terms = 1, .digits = 2, .rows = n_rows, .pairs = n}, tiles_dense,   \
+           "cnv_dense_over_time_u8_%d_%d", n_rows, n);
   CNV_BLUR_PIXELS_VARIANTS(PIXELS)
   CNV_BLUR_VARIANTS(BLUR)
   CNV_RING_VARIANTS(RING)

@@ -17,6 +17,7 @@ typedef struct {
   int parts;    /* f16 numbers of a tap, blur */
   gboolean is_fused, is_one_tap;
   gboolean is_over_time; /* blur */
+  gboolean is_plain;     /* no job has coverage */
   gboolean pixels;       /* blur: words of four channels */
   int terms;             /* dense */
   int digits, rows;      /* dense; rows of taps in registers, or 0 */

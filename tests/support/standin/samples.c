@@ -348,15 +348,45 @@ row_of(const Job *job, const Place *place, int y)
                  place->back ? place->back + (gint64)y * b->in_stride : NULL};
 }
 
+/* Samples of a launch that writes where it reads, until all of its jobs have read. */
+typedef struct {
+  guint8 *to;
+  guint16 value;
+  int bytes;
+} LateSample;
+
+static GArray *late;
+
 static void
 put_number(guint8 *to, int bytes, guint value)
 {
-  guint16 half = (guint16)value;
+  LateSample sample = {to, (guint16)value, bytes};
 
-  if (bytes == 1)
+  if (late)
+    g_array_append_val(late, sample);
+  else if (bytes == 1)
     *to = (guint8)value;
   else
-    memcpy(to, &half, 2);
+    memcpy(to, &sample.value, 2);
+}
+
+void
+samples_keep(void)
+{
+  late = g_array_new(FALSE, FALSE, sizeof(LateSample));
+}
+
+void
+samples_put_kept(void)
+{
+  GArray *kept = g_steal_pointer(&late);
+
+  for (guint i = 0; i < kept->len; i++) {
+    const LateSample *sample = &g_array_index(kept, LateSample, i);
+
+    put_number(sample->to, sample->bytes, sample->value);
+  }
+  g_array_unref(kept);
 }
 
 static void
@@ -377,8 +407,8 @@ store_sample(const Job *job, const Place *row, int s, int px, int y, double acc)
     memcpy(row->to + at, &number, 4);
     return;
   }
-  if (!(a->filtered >> channel & 1)) {
-    if (row->back)
+  if (weight == 0 || !(a->filtered >> channel & 1)) { /* with the bits that carry no value */
+    if (row->back && row->back != row->to)
       memcpy(row->to + at, row->back + at, job->bytes);
     return;
   }

@@ -49,6 +49,9 @@ void samples_store_terms(const Job *job, double *const *term_sums);
 
 /* Stores sums with the plane's combination in them already. */
 void samples_store(const Job *job, const double *acc);
+/* From samples_keep to samples_put_kept, what is stored is kept back: a launch in place reads all before it writes. */
+void samples_keep(void);
+void samples_put_kept(void);
 
 /* Sum to level, as stored: with the channel's gain, clamped and rounded, ties to even. */
 double samples_finish(const CnvPlane *plane, int channel, double acc);

@@ -138,6 +138,8 @@ open_coverage(const KernelRun *run, const CnvTileJob *s, Tiles *tiles)
   if (!s->blends != (j->coverage_pitch == 0) || (j->shared && (!s->blends || s->inner_x0 < s->inner_x1)))
     standin_report("%s: blends %d, coverage_pitch %d, shared %d, inner tiles from %d to %d", run->name, s->blends,
                    j->coverage_pitch, j->shared, s->inner_x0, s->inner_x1);
+  if (run->variant.is_plain && (s->blends || l->tiles))
+    standin_report("%s has coverage or a list of tiles", run->name);
   if (j->coverage_pitch == 0)
     return;
   if (l->coverage % alignment || j->coverage % alignment != (guint64)before || j->coverage_pitch % alignment ||
@@ -189,6 +191,23 @@ open_tiles(const KernelRun *run, const CnvTileJob *s, const guint8 *kinds, Tiles
   open_coverage(run, s, tiles);
 }
 
+/* Counts the launch's blocks as the kernel does. */
+static void
+count_readers(const KernelRun *run)
+{
+  const CnvTileArgs *l = run->args;
+  guint32 *readers = (guint32 *)(void *)standin_access(run->op, l->readers, sizeof(guint32), TRUE, run->name);
+
+  if (!readers)
+    return;
+  *readers += run->size->grid[0];
+  if (*readers != l->all_readers)
+    standin_report("%s: %u blocks have read, the launch waits for %u", run->name, *readers, l->all_readers);
+  for (int p = 0; p < CNV_MAX_PLANES; p++)
+    if (l->in.address[p] != l->out.address[p])
+      standin_report("%s: plane %d is not in place", run->name, p);
+}
+
 static void
 run_tiles(const KernelRun *launched, void (*func)(const KernelRun *run, Tiles *tiles))
 {
@@ -212,6 +231,13 @@ run_tiles(const KernelRun *launched, void (*func)(const KernelRun *run, Tiles *t
     numbers = jobs && table ? (const guint32 *)(const void *)(jobs + l->n_jobs) : NULL;
   }
   used = g_malloc0(run->size->grid[0]);
+  if (!l->readers != !run->size->at_once)
+    standin_report("%s: counts readers at %" G_GUINT64_FORMAT ", at once: %d", run->name, l->readers,
+                   run->size->at_once);
+  if (l->readers) {
+    count_readers(run);
+    samples_keep();
+  }
   for (int i = 0; jobs && i < l->n_jobs; i++) {
     const CnvTileJob *s = &jobs[i];
     Tiles tiles;
@@ -224,6 +250,8 @@ run_tiles(const KernelRun *launched, void (*func)(const KernelRun *run, Tiles *t
     func(run, &tiles);
     g_free(tiles.coverage);
   }
+  if (l->readers)
+    samples_put_kept();
   if (jobs && memchr(used, 0, run->size->grid[0]))
     standin_report("%s has a block without a tile", run->name);
 }
