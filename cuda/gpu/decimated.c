@@ -49,6 +49,8 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
                       .channels = plane->channels,
                       .reach = cnv_fit_reach(&plane->term[0], CNV_X) * plane->channels,
                       .rows = cnv_fit_reach(&plane->term[0], CNV_Y)};
+  if (plan->n_temporal_taps > 1)
+    return cnv_unsupported(error, "it takes single frames");
   if (plane->full[cnv_fit_first_channel(plane)] > 1023 || (needs->bytes > 1 && needs->channels > 2))
     return cnv_unsupported(error, "it takes samples of up to 10 bits");
   if (plane->combine != CNV_COMBINE_SUM || cnv_border_renormalizes((CnvBorder)plane->border))
@@ -87,13 +89,13 @@ typedef double (*Tap)(gconstpointer data, int m, int k);
 
 /* Appends a fragment: mma.m16n8k16's operand A, as cnv_blur has it. */
 static void
-append_halves(GArray *words, Tap tap, gconstpointer data, int first, int part)
+append_halves(GArray *words, Tap tap, gconstpointer data, int first)
 {
   for (int i = 0; i < 32 * 4; i++) {
     guint32 word = 0;
 
     for (int j = 0; j < 2; j++)
-      word |= (guint32)cnv_half_part(tap(data, i / 16 + i % 2 * 8, first + i / 4 % 4 * 2 + j + i % 4 / 2 * 8), part)
+      word |= (guint32)cnv_to_half(tap(data, i / 16 + i % 2 * 8, first + i / 4 % 4 * 2 + j + i % 4 / 2 * 8))
               << (16 * j);
     g_array_append_val(words, word);
   }
@@ -120,14 +122,13 @@ output_tap(gconstpointer data, int m, int k)
 static void
 append_outputs(GArray *words, const Outputs *outputs, int bytes)
 {
-  for (int part = 0; part < bytes; part++)
-    for (int k = 0; k < CNV_INTERPOLATE_WINDOW(bytes); k += 16)
-      append_halves(words, output_tap, outputs, k, part);
+  for (int k = 0; k < CNV_INTERPOLATE_WINDOW(bytes); k += 16)
+    append_halves(words, output_tap, outputs, k);
 }
 
 /* Rounds the taps of each place to f16 numbers of the same sum, times a gain. */
 static void
-round_places(CnvDecimatedPlaces *places, double gain, int parts)
+round_places(CnvDecimatedPlaces *places, double gain)
 {
   int n = 2 * places->radius + 1;
 
@@ -138,8 +139,7 @@ round_places(CnvDecimatedPlaces *places, double gain, int parts)
     for (int k = 0; k < n; k++)
       value[k] *= gain;
     cnv_tap_list_init(&taps, value, (guint)n);
-    if (parts == 1)
-      cnv_tap_list_round_to_half(&taps);
+    cnv_tap_list_round_to_half(&taps);
     memcpy(places->tap[i], value, (gsize)n * sizeof(double));
   }
 }
@@ -261,18 +261,17 @@ set_job(CnvPlaneKernel *of, GArray *words, const float *weight)
 
   if (!find_places(of->plan, plane, places))
     return; /* it fits */
-  d->parts = bytes;
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
     int shift = (int)g_bit_storage((gulong)places[axis].step) - 1;
 
     gain *= sum_of(of->plan, &plane->term[0], axis);
-    d->from.shift[axis] = shift;
-    d->to.shift[axis] = first_shift(shift, axis, bytes * channels);
-    d->lead[axis] = -places[axis].radius - (axis == CNV_X ? more_taps(&places[axis]) : 0);
-    d->n[axis] = 1 - 2 * d->lead[axis];
+    d->from.shift[axis] = (guint8)shift;
+    d->to.shift[axis] = (guint8)first_shift(shift, axis, bytes * channels);
+    d->lead[axis] = (gint16)(-places[axis].radius - (axis == CNV_X ? more_taps(&places[axis]) : 0));
+    d->n[axis] = (gint16)(1 - 2 * d->lead[axis]);
   }
-  job->clamps = !(fabs(gain) <= 1.000001) || gain < 0 || plane->fraction[c] + plane->base[c] != plane->mid[c] ||
-                (of->plan->n_temporal_taps > 1 && !(of->plan->temporal_magnitude <= 1.000001));
+  d->gain = (float)gain;
+  job->clamps = !(fabs(gain) <= 1.000001) || gain < 0 || plane->fraction[c] + plane->base[c] != plane->mid[c];
   job->offset = (float)(1024.0 + plane->fraction[c] + plane->base[c]);
   for (int i = 0; i < 4; i++)
     job->first_level[i] = job->offset;
@@ -283,10 +282,10 @@ set_job(CnvPlaneKernel *of, GArray *words, const float *weight)
   for (d->groups = 4; d->groups > 1 && 16 * d->groups * step_x * channels * bytes > 256; d->groups /= 2)
     ;
   used = step_x * 16 * (d->groups - 1) + CNV_DECIMATE_UNIT(bytes) * CNV_DECIMATE_STEPS_X(bytes, step_x);
-  d->pitch = tile_pitch(used * channels * bytes, channels);
+  d->pitch = (gint16)tile_pitch(used * channels * bytes, channels);
 
-  round_places(&places[CNV_X], 1, bytes);
-  round_places(&places[CNV_Y], gain, bytes);
+  round_places(&places[CNV_X], 1);
+  round_places(&places[CNV_Y], gain);
   append_interpolate(words, places, bytes);
   of->decimate_words = words->len;
   append_spline_x(words, step_x, bytes);
@@ -295,7 +294,7 @@ set_job(CnvPlaneKernel *of, GArray *words, const float *weight)
   for (int axis = 0; axis < CNV_N_AXES; axis++)
     append_again(words, 1 << (d->from.shift[axis] - d->to.shift[axis]));
   while (words->len % 4 != 0)
-    g_array_append_val(words, d->parts);
+    g_array_append_val(words, bytes);
   (void)weight;
 }
 
@@ -364,7 +363,6 @@ set_lattices(CnvTileJob *job, gsize *at)
   const CnvJob *rect = &job->job;
   CnvDecimation *d = &job->decimation;
   gboolean repeats = cnv_border_repeats((CnvBorder)job->border);
-  int planes = job->channels * d->parts;
   const int begin[CNV_N_AXES] = {rect->x - rect->x % 16, rect->y}, at_job[CNV_N_AXES] = {rect->x, rect->y};
   const int size[CNV_N_AXES] = {rect->width, rect->height};
   const int window_at[CNV_N_AXES] = {rect->window_x, rect->window_y};
@@ -380,21 +378,22 @@ set_lattices(CnvTileJob *job, gsize *at)
     if (axis == CNV_X) /* tiles begin at multiples of 16 bytes */
       d->to.first[axis] -= d->to.first[axis] & ((CNV_DECIMATE_APRON >> d->to.shift[axis]) - 1);
   }
-  place_lattice(&d->to, planes, at);
+  place_lattice(&d->to, job->channels, at);
   if (has_again(d))
-    place_lattice(&d->from, planes, at);
+    place_lattice(&d->from, job->channels, at);
   else
     d->from = d->to;
 }
 
 /* Tiles of decimate's job, and its shared memory. */
 static guint
-cut_decimate(CnvTileJob *job)
+cut_decimate(CnvTileJob *job, int bytes)
 {
   const CnvDecimation *d = &job->decimation;
   const CnvLattice *to = &d->to;
-  int bytes = d->parts, shift_y = to->shift[CNV_Y], step_x = 1 << to->shift[CNV_X], step_y = 1 << shift_y;
-  int rows = cnv_decimate_rows(shift_y), width = 16 * d->groups, shares = CNV_TILE_WARPS / d->groups;
+  int shift_y = to->shift[CNV_Y], step_x = 1 << to->shift[CNV_X], step_y = 1 << shift_y;
+  int rows = cnv_decimate_rows(shift_y, bytes * job->channels), width = 16 * d->groups,
+      shares = CNV_TILE_WARPS / d->groups;
   int bands = CNV_DECIMATE_STEPS_X(bytes, step_x) * 512 + CNV_DECIMATE_STEPS_Y(step_y) * 256;
   int sums = shares * job->channels * CNV_DECIMATE_ROWS * (width + 4) * 4;
 
@@ -407,41 +406,66 @@ cut_decimate(CnvTileJob *job)
 }
 
 static guint
-cut_interpolate(CnvTileJob *job, int width)
+cut_interpolate(CnvTileJob *job, const CnvVariant *variant, int rows)
 {
   const CnvJob *rect = &job->job;
   const CnvDecimation *d = &job->decimation;
-  int bytes = d->parts, channels = job->channels, pitch = cnv_interpolate_pitch(channels, bytes, d->from.shift[CNV_X]);
+  int bytes = variant->bytes, width = variant->width;
+  int pitch = cnv_interpolate_pitch(job->channels, bytes, d->from.shift[CNV_X]);
 
-  job->rows = CNV_INTERPOLATE_ROWS;
-  job->origin = d->anchor * channels;
-  job->columns = cnv_divide_up((rect->x + rect->width) * channels - job->origin, width);
-  job->last_row = cnv_divide_up(rect->height, CNV_INTERPOLATE_ROWS) - 1;
-  job->inner_x0 = rect->x * channels;
-  job->inner_x1 = (rect->x + rect->width) * channels - width + 1;
+  job->rows = rows;
+  job->origin = d->anchor * job->channels;
+  job->columns = cnv_divide_up((rect->x + rect->width) * job->channels - job->origin, width);
+  job->last_row = cnv_divide_up(rect->height, rows) - 1;
+  job->inner_x0 = rect->x * job->channels;
+  job->inner_x1 = (rect->x + rect->width) * job->channels - width + 1;
   job->inner_y0 = rect->y;
-  job->inner_y1 = rect->y + rect->height - CNV_INTERPOLATE_ROWS + 1;
+  job->inner_y1 = rect->y + rect->height - rows + 1;
   if (rect->move_x != 0 || rect->move_y != 0 || rect->shared)
     job->inner_x1 = job->inner_x0;
-  return (guint)(width * bytes * CNV_INTERPOLATE_ROWS +
-                 CNV_INTERPOLATE_PLACES_Y(d->from.shift[CNV_Y]) * CNV_INTERPOLATE_WINDOW(bytes) / 16 * bytes * 512 +
-                 channels * bytes * cnv_interpolate_rows(d) * pitch * 2);
+  return (guint)(width * bytes * rows +
+                 (CNV_INTERPOLATE_PLACES_X(d->from.shift[CNV_X]) + CNV_INTERPOLATE_PLACES_Y(d->from.shift[CNV_Y])) *
+                     CNV_INTERPOLATE_WINDOW(bytes) / 16 * 512 +
+                 job->channels * cnv_interpolate_rows(d, rows) * pitch * 2);
+}
+
+/* Rows of interpolate's tiles: fewer and larger blocks spend less on their beginnings, if they keep the GPU busy. */
+static int
+rows_of_outputs(const CnvSchedule *schedule, const CnvLaunch *launch)
+{
+  const CnvVariant *variant = schedule->variant[launch->kernel];
+  guint n = 0;
+
+  if (variant->bytes > 1 || variant->channels > 2)
+    return CNV_INTERPOLATE_ROWS;
+  for (guint i = launch->first; i < launch->first + launch->n; i++) {
+    CnvTileJob job = g_array_index(schedule->tile_jobs, CnvTileJob, i);
+
+    cut_interpolate(&job, variant, CNV_INTERPOLATE_MORE_ROWS);
+    n += (guint)(job.columns * (job.last_row + 1));
+  }
+  return n < 4 * schedule->n_processors ? CNV_INTERPOLATE_ROWS : CNV_INTERPOLATE_MORE_ROWS;
 }
 
 void
 cnv_decimated_cut(CnvSchedule *schedule, CnvLaunch *launch)
 {
-  int width = schedule->variant[launch->kernel]->width;
+  const CnvVariant *variant = schedule->variant[launch->kernel];
+  int rows = launch->kernel == CNV_KERNEL_INTERPOLATE ? rows_of_outputs(schedule, launch) : 0;
 
   for (guint i = launch->first; i < launch->first + launch->n; i++) {
     CnvTileJob *job = &g_array_index(schedule->tile_jobs, CnvTileJob, i);
+    const CnvDecimation *d = &job->decimation;
     guint shared = 0;
 
     if (launch->kernel == CNV_KERNEL_DECIMATE_AGAIN) {
-      job->columns = cnv_divide_up(job->decimation.to.plane * job->channels, 32 * CNV_TILE_WARPS);
+      int lanes = CNV_DECIMATE_AGAIN_LANES(d->to.shift[CNV_Y] - d->from.shift[CNV_Y]);
+
+      job->columns = cnv_divide_up(d->to.plane * job->channels * lanes, 32 * CNV_TILE_WARPS);
       job->last_row = 0;
     } else {
-      shared = launch->kernel == CNV_KERNEL_DECIMATE ? cut_decimate(job) : cut_interpolate(job, width);
+      shared = launch->kernel == CNV_KERNEL_DECIMATE ? cut_decimate(job, variant->bytes)
+                                                     : cut_interpolate(job, variant, rows);
     }
     job->inner_inverse = job->columns > 3 ? (guint32)(G_MAXUINT32 / (guint)(job->columns - 2) + 1) : 0;
     launch->shared_bytes = MAX(launch->shared_bytes, shared);

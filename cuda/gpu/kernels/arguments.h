@@ -233,7 +233,7 @@ typedef struct {
 
 /* Samples of a tile's row with its apron, at most; of decimate's. */
 #define CNV_TILE_SAMPLES 336
-#define CNV_DECIMATE_SAMPLES 640
+#define CNV_DECIMATE_SAMPLES(wide) ((wide) ? 640 : CNV_TILE_SAMPLES)
 
 /* Rows that the copy engine brings at once, at most. */
 #define CNV_TILE_MAP_ROWS 256
@@ -339,30 +339,37 @@ cnv_ring_bytes(int bytes, int pitch, int k_x, int steps, int blocks, int parts)
  * where taps are very wide, and `interpolate` filters these and makes the outputs.
  *
  * Decimated sample j of an axis, at step D, is the sum of pixels D * j - (D - 1) and on times the taps of a spline of
- * three boxes of D pixels, 3 * D - 2 numbers, counted from the job's anchor. All numbers are f16, about 0; of samples
- * of more than 8 bits there are two for each, the second of which is what the first leaves. */
+ * three boxes of D pixels, 3 * D - 2 numbers, counted from the job's anchor. It is stored as a number of 16 bits, of
+ * which the lower CNV_DECIMATED_BITS are a fraction, so that flat content is exact. */
 typedef struct {
   int first[CNV_N_AXES], last[CNV_N_AXES]; /* numbers of its samples: all beyond equal these, or nobody needs them */
-  int shift[CNV_N_AXES];                   /* log2 of the step */
-  int pitch, plane; /* f16 numbers from row to row, and from a channel, or the second number, to the next */
-  uint32_t at;      /* index of the first row's first number, CNV_DECIMATED_MARGIN before the first sample */
+  uint8_t shift[CNV_N_AXES];               /* log2 of the step */
+  int pitch, plane;                        /* numbers from row to row, and from channel to channel */
+  uint32_t at; /* index of the first row's first number, CNV_DECIMATED_MARGIN before the first sample */
 } CnvLattice;
 
 typedef struct {
   CnvLattice from, to; /* what is read, and made */
-  int parts;           /* numbers of a sample */
+  float gain;          /* interpolate: sum of the taps */
   int anchor;          /* pixel of sample 0 along x, a multiple of 16; along y it is the job's first row */
-  int lead[CNV_N_AXES], n[CNV_N_AXES]; /* interpolate: an output's first sample, from its own, and how many it takes */
-  int groups;                          /* decimate: a tile makes so many times 16 samples side by side: 1, 2 or 4 */
-  int pitch;                           /* decimate: bytes from row to row of a tile */
-  int bands_begin;                     /* decimate: byte of shared memory where bands begin */
+  int16_t lead[CNV_N_AXES],
+      n[CNV_N_AXES]; /* interpolate: an output's first sample, from its own, and how many it takes */
+  int16_t groups;    /* decimate: a tile makes so many times 16 samples side by side: 1, 2 or 4 */
+  int16_t pitch;     /* decimate: bytes from row to row of a tile */
+  int bands_begin;   /* decimate: byte of shared memory where bands begin */
 } CnvDecimation;
 
+#define CNV_DECIMATED_BITS(bytes) ((bytes) == 1 ? 8 : 6)
 #define CNV_DECIMATED_MARGIN 40 /* numbers beside the samples of a row, equal to the first */
 #define CNV_DECIMATED_BEYOND 72 /* and at least so many equal to the last */
 #define CNV_DECIMATE_APRON 16   /* pixels of a tile before those of its first sample's own */
 #define CNV_DECIMATE_ROWS 16    /* samples of a column that a tile makes, at most */
-#define CNV_INTERPOLATE_ROWS 64 /* outputs of a column that a tile makes */
+/* Lanes that make a number of decimate_again, by the steps down a column: a lane has two rows of it at most. */
+#define CNV_DECIMATE_AGAIN_LANES(shift) (2 << (shift))
+/* Outputs of a column that a tile makes; of samples of 8 bits of one and two channels, if that gives blocks enough for
+ * all of the GPU. */
+#define CNV_INTERPOLATE_ROWS 64
+#define CNV_INTERPOLATE_MORE_ROWS 128
 
 /* Samples that 16 outputs reach over, at most, and that one takes. */
 #define CNV_INTERPOLATE_WINDOW(bytes) (32 * (bytes))
@@ -370,14 +377,14 @@ typedef struct {
 /* Variants: name, bits, channels at most, whether there are more than two, and blocks that should fit a multiprocessor;
  * of interpolate samples of a tile's width instead. */
 #define CNV_DECIMATE_VARIANTS(V)                                                                                       \
-  V(decimate, 8, 2, false, 5)                                                                                          \
+  V(decimate, 8, 2, false, 6)                                                                                          \
   V(decimate_pixels, 8, 4, true, 4)                                                                                    \
   V(decimate, 16, 2, false, 4)
 #define CNV_INTERPOLATE_VARIANTS(V)                                                                                    \
-  V(interpolate, 8, 2, 128, 5)                                                                                         \
+  V(interpolate, 8, 2, 128, 6)                                                                                         \
   V(interpolate_triples, 8, 3, 384, 4)                                                                                 \
   V(interpolate_pixels, 8, 4, 256, 4)                                                                                  \
-  V(interpolate, 16, 2, 128, 3)
+  V(interpolate, 16, 2, 128, 4)
 /* Pixels of a tile's width, by channels. */
 #define CNV_INTERPOLATE_PIXELS(channels) ((channels) % 2 ? 128 : 64)
 /* Pixels of a step of products. */
@@ -397,18 +404,20 @@ cnv_interpolate_pitch(int channels, int bytes, int shift)
   return ((((CNV_INTERPOLATE_PIXELS(channels) - 16) >> shift) + 7 + CNV_INTERPOLATE_WINDOW(bytes) + 7) / 8 | 1) * 8;
 }
 
-/* Rows of interpolate's window. */
+/* Rows of interpolate's window, for a tile of so many rows. */
 CNV_HOST_DEVICE static inline int
-cnv_interpolate_rows(const CnvDecimation *d)
+cnv_interpolate_rows(const CnvDecimation *d, int rows)
 {
-  return ((CNV_INTERPOLATE_ROWS - 1) >> d->from.shift[CNV_Y]) + d->n[CNV_Y];
+  return ((rows - 1) >> d->from.shift[CNV_Y]) + d->n[CNV_Y];
 }
 
-/* Rows of pixels of decimate's tile. */
-CNV_HOST_DEVICE static inline int
-cnv_decimate_rows(int shift)
+/* Rows of pixels of decimate's tile: few beside those that its taps reach over besides, if they fit into memory. */
+static inline int
+cnv_decimate_rows(int shift, int pixel_bytes)
 {
-  return shift < 2 ? CNV_DECIMATE_ROWS << shift : 64;
+  int most = pixel_bytes > 2 ? 64 : 128, rows = CNV_DECIMATE_ROWS << shift;
+
+  return rows < most ? rows : most;
 }
 
 /* A job whose tiles a kernel makes in one launch. */

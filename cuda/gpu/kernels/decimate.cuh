@@ -2,7 +2,8 @@
  *
  * decimate: one sample of step x step pixels (CnvDecimation), by two products of banded matrices as blur has them. Rows
  * of samples of 8 bits are multiplied as they are, mma.m16n8k32 in u8, since a spline's taps are integers; others as
- * f16, exactly too. Row sums become f16 about 0, of 16 rows by 16 samples a warp, and with a column's taps samples.
+ * f16, exactly too. A warp makes row sums of 16 rows by 16 samples. They become f16 about the tile's middle pixel, so
+ * that smooth content has small numbers, and flat content is exact. A column's taps make samples of them.
  *
  * Channels are separated as they are loaded. If a tile has fewer than four times 16 samples side by side, warps share
  * its rows, and their sums are added up on the way out.
@@ -16,7 +17,8 @@ template <typename T> struct RowSums;
 template <> struct RowSums<uint8_t> {
   int sum[4];
 
-  __device__ void begin(float)
+  /* unit: the sum of the spline's taps. middle: a sample, which the sums are to lie about. */
+  __device__ void begin(float, float)
   {
     sum[0] = sum[1] = sum[2] = sum[3] = __float_as_int(INTEGERS);
   }
@@ -29,17 +31,17 @@ template <> struct RowSums<uint8_t> {
         : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b.x), "r"(b.y));
   }
 
-  __device__ float value(int i, float unit, float mid) const
+  __device__ float value(int i, float unit, float middle) const
   {
-    return fmaf(__int_as_float(sum[i]), unit, -INTEGERS * unit - mid);
+    return fmaf(__int_as_float(sum[i]), unit, -INTEGERS * unit - middle);
   }
 };
 template <> struct RowSums<uint16_t> {
   float sum[4];
 
-  __device__ void begin(float first)
+  __device__ void begin(float unit, float middle)
   {
-    sum[0] = sum[1] = sum[2] = sum[3] = first;
+    sum[0] = sum[1] = sum[2] = sum[3] = -(1024.0f + middle) * unit;
   }
 
   __device__ void add(const uint4 &a, const uint2 &b)
@@ -111,10 +113,18 @@ load_pixels(uint2 (&to)[C], const uint8_t *at, const SampleBits &bits, uint16_t)
 /* Groups of eight samples of a column that a warp makes. */
 #define CNV_DECIMATE_COLUMNS (CNV_DECIMATE_ROWS / 8)
 
-/* A warp's way through a tile: adds the sums of 16 samples of the channels to `sum`, of one frame by its weight. */
+/* TRUE if the job filters a channel. Only words of three or four have channels that are copied. */
+template <int C>
+__device__ static bool
+is_filtered(const CnvTileJob &s, int c)
+{
+  return C < 3 || s.filtered >> c & 1;
+}
+
+/* A warp's way through a tile: makes the sums of 16 samples of the channels, about `middle`. */
 template <typename T, int C>
 __device__ static void
-decimate_rows(const CnvTileJob &s, float (&sum)[C][CNV_DECIMATE_COLUMNS][4], float weight)
+decimate_rows(const CnvTileJob &s, float (&sum)[C][CNV_DECIMATE_COLUMNS][4], const float (&middle)[C])
 {
   constexpr int bytes = sizeof(T), parts = bytes, unit = CNV_DECIMATE_UNIT(bytes);
   const CnvDecimation &d = s.decimation;
@@ -126,8 +136,7 @@ decimate_rows(const CnvTileJob &s, float (&sum)[C][CNV_DECIMATE_COLUMNS][4], flo
   const uint8_t *from =
       cnv_tiles + lane / 4 * pitch + ((warp % d.groups) << (shift_x + 4)) * C * bytes + lane % 4 * 8 * C;
   const SampleBits bits = {s.shift, (uint32_t)s.full_bits * 0x10001u};
-  const float unit_x = __int_as_float((127 - 3 * shift_x) << 23),
-              first = -(1024.0f + s.mid) * (float)(1 << 3 * shift_x);
+  const float unit_x = __int_as_float((127 - 3 * shift_x) << 23), units = (float)(1 << 3 * shift_x);
   const int n_steps = (s.box_rows + 15) / 16;
 
 #pragma unroll 1
@@ -137,7 +146,7 @@ decimate_rows(const CnvTileJob &s, float (&sum)[C][CNV_DECIMATE_COLUMNS][4], flo
 
 #pragma unroll
     for (int i = 0; i < 2 * C; i++)
-      row[i / C][i % C].begin(first);
+      row[i / C][i % C].begin(units, middle[i % C]);
 #pragma unroll 2
     for (int k = 0; k < steps_x; k++) {
       const uint4 band = band_x[32 * k];
@@ -149,21 +158,23 @@ decimate_rows(const CnvTileJob &s, float (&sum)[C][CNV_DECIMATE_COLUMNS][4], flo
         load_pixels<C>(pixels, at + half * 8 * pitch + k * unit * C * bytes, bits, T());
 #pragma unroll
         for (int c = 0; c < C; c++)
-          row[half][c].add(band, pixels[c]);
+          if (is_filtered<C>(s, c))
+            row[half][c].add(band, pixels[c]);
       }
     }
     uint4 sums[C][parts];
 #pragma unroll
     for (int c = 0; c < C; c++) {
-      float value[2][4];
-
-#pragma unroll
-      for (int i = 0; i < 8; i++)
-        value[i / 4][i % 4] = row[i / 4][c].value(i % 4, unit_x, s.mid) * weight;
-      const float low[4] = {value[0][0], value[0][1], value[0][2], value[0][3]};
-      const float high[4] = {value[1][0], value[1][1], value[1][2], value[1][3]};
+      float low[4], high[4];
       uint4 packed[parts];
 
+      if (!is_filtered<C>(s, c))
+        continue;
+#pragma unroll
+      for (int i = 0; i < 4; i++) {
+        low[i] = row[0][c].value(i, unit_x, middle[c]);
+        high[i] = row[1][c].value(i, unit_x, middle[c]);
+      }
       pack_parts(packed, low, high);
 #pragma unroll
       for (int part = 0; part < parts; part++) /* as operand A has them */
@@ -180,28 +191,42 @@ decimate_rows(const CnvTileJob &s, float (&sum)[C][CNV_DECIMATE_COLUMNS][4], flo
       for (int c = 0; c < C; c++)
 #pragma unroll
         for (int part = 0; part < parts; part++)
-          multiply(sum[c][n], sums[c][part], taps.x, taps.y);
+          if (is_filtered<C>(s, c))
+            multiply(sum[c][n], sums[c][part], taps.x, taps.y);
     }
   }
+}
+
+/* Two numbers of a lattice (CnvLattice), of sums about `middle`. */
+template <typename T>
+__device__ static uint32_t
+numbers_of(float low, float high, float middle)
+{
+  constexpr float unit = 1 << CNV_DECIMATED_BITS(sizeof(T));
+  const float first = fmaf(middle, unit, INTEGERS);
+  const uint32_t a = __float_as_uint(fmaxf(fmaf(low, unit, first), INTEGERS));
+  const uint32_t b = __float_as_uint(fmaxf(fmaf(high, unit, first), INTEGERS));
+
+  return __byte_perm(a, b, 0x5410);
 }
 
 /* Adds up what the warps have of a tile's samples and stores them, with the margins of rows. */
 template <typename T, int C>
 __device__ static void
-store_decimated(const CnvTileArgs &l, const CnvTileJob &s, const float (&sum)[C][CNV_DECIMATE_COLUMNS][4], int column,
-                int row)
+store_decimated(const CnvTileArgs &l, const CnvTileJob &s, const float (&sum)[C][CNV_DECIMATE_COLUMNS][4],
+                const float (&middle)[C], int column, int row)
 {
-  constexpr int parts = sizeof(T);
   const CnvDecimation &d = s.decimation;
   const CnvLattice &to = d.to;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, shares = CNV_TILE_WARPS / d.groups, width = 16 * d.groups;
-  const int pitch = width + 4, rows = cnv_decimate_rows(to.shift[CNV_Y]) >> to.shift[CNV_Y];
+  const int pitch = width + 4, rows = s.rows >> to.shift[CNV_Y];
   const int x = column * width, y = row * rows; /* from the first sample on */
   const int last = min(width - 1, to.last[CNV_X] - to.first[CNV_X] - x);
   const int left = column == 0 ? CNV_DECIMATED_MARGIN / 8 : 0;
   const int chunks =
       left + (last < width - 1 || column == s.columns - 1 ? (to.pitch - CNV_DECIMATED_MARGIN - x) / 8 : width / 8);
   const int n_rows = min(rows, to.last[CNV_Y] - to.first[CNV_Y] + 1 - y);
+  const int lanes = chunks <= 4 ? 4 : chunks <= 8 ? 8 : 16;
   float *sums = (float *)cnv_tiles;
 
 #pragma unroll
@@ -218,45 +243,47 @@ store_decimated(const CnvTileArgs &l, const CnvTileJob &s, const float (&sum)[C]
     }
   __syncthreads();
 #pragma unroll 1
-  for (int i = threadIdx.x; i < C * n_rows * chunks; i += blockDim.x) {
-    const int line = i / chunks, chunk = i - line * chunks - left, c = line / n_rows, at_y = line - c * n_rows;
-    float value[8];
-
-    if (!(s.filtered >> c & 1))
-      continue;
-#pragma unroll
-    for (int k = 0; k < 8; k++)
-      value[k] = 0;
+  for (int line = threadIdx.x / lanes; line < n_rows; line += blockDim.x / lanes)
 #pragma unroll 1
-    for (int share = 0; share < shares; share++) {
-      const float *at = sums + ((share * C + c) * CNV_DECIMATE_ROWS + at_y) * pitch;
+    for (int i = threadIdx.x % lanes; i < chunks; i += lanes) {
+      const int at_x = 8 * (i - left);
+      uint16_t *out =
+          (uint16_t *)l.decimated + to.at + (int64_t)(y + line) * to.pitch + CNV_DECIMATED_MARGIN + x + at_x;
 
 #pragma unroll
-      for (int k = 0; k < 8; k++)
-        value[k] += at[min(max(8 * chunk + k, 0), last)];
-    }
-    uint16_t *out = (uint16_t *)l.decimated + to.at + (int64_t)(c * parts) * to.plane + (int64_t)(y + at_y) * to.pitch +
-                    CNV_DECIMATED_MARGIN + x + 8 * chunk;
-    uint32_t pair[4];
-#pragma unroll
-    for (int k = 0; k < 4; k++)
-      pair[k] = halves_of(value[2 * k], value[2 * k + 1]);
-    *(uint4 *)out = make_uint4(pair[0], pair[1], pair[2], pair[3]);
-    if (parts > 1) {
-      uint32_t rest[4];
+      for (int c = 0; c < C; c++) {
+        float value[8] = {};
+
+        if (!is_filtered<C>(s, c))
+          continue;
+#pragma unroll 1
+        for (int share = 0; share < shares; share++) {
+          const float *at = sums + ((share * C + c) * CNV_DECIMATE_ROWS + line) * pitch;
+
+          if (at_x >= 0 && at_x + 7 <= last) {
+            const float4 a = *(const float4 *)(at + at_x), b = *(const float4 *)(at + at_x + 4);
+            const float some[8] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
 
 #pragma unroll
-      for (int k = 0; k < 4; k++)
-        rest[k] = rest_of(pair[k], value[2 * k], value[2 * k + 1]);
-      *(uint4 *)(out + to.plane) = make_uint4(rest[0], rest[1], rest[2], rest[3]);
+            for (int k = 0; k < 8; k++)
+              value[k] += some[k];
+          } else {
+#pragma unroll
+            for (int k = 0; k < 8; k++)
+              value[k] += at[min(max(at_x + k, 0), last)];
+          }
+        }
+        *(uint4 *)(out + (int64_t)c * to.plane) =
+            make_uint4(numbers_of<T>(value[0], value[1], middle[c]), numbers_of<T>(value[2], value[3], middle[c]),
+                       numbers_of<T>(value[4], value[5], middle[c]), numbers_of<T>(value[6], value[7], middle[c]));
+      }
     }
-  }
 }
 
-/* Fills in what is missing of a tile of one frame: seldom, so that the code is kept apart. */
-template <typename T>
+/* Fills in what is missing of a tile: seldom, so that the code is kept apart. */
+template <typename T, int SAMPLES>
 __device__ __noinline__ static void
-complete_tile(const CnvTileArgs &l, const TileParams &params, const TileBox &box, int64_t delta)
+complete_tile(const CnvTileArgs &l, const TileParams &params, const TileBox box)
 {
   TilePart part = part_in_window(params, box);
 
@@ -265,16 +292,14 @@ complete_tile(const CnvTileArgs &l, const TileParams &params, const TileBox &box
 #if !CNV_BULK_COPIES
   part.x1 = whole_chunks<T>(box, part);
 #endif
-  fill_tile<T, CNV_DECIMATE_SAMPLES>(params, box, part, (T *)cnv_tiles, delta);
+  fill_tile<T, SAMPLES>(params, box, part, (T *)cnv_tiles, 0);
 }
 
-/* Starts the copies of one frame's tile, by all threads. */
+/* Starts the copies of the tile, by all threads. */
 template <typename T>
 __device__ static void
-start_tile(const CnvTileArgs &l, const TileParams &params, const TileBox &box, int frame, uint64_t *barrier)
+start_tile(const CnvTileArgs &l, const TileParams &params, const TileBox &box, uint64_t *barrier)
 {
-  const int64_t delta = l.sources.n ? l.sources.delta[frame] : 0;
-
   if (!(l.maps >> params.s.pointers & 1))
     return;
 #if CNV_BULK_COPIES
@@ -283,22 +308,20 @@ start_tile(const CnvTileArgs &l, const TileParams &params, const TileBox &box, i
   if (threadIdx.x == 0) {
     expect_bytes(at, box.pitch * params.s.box_rows);
     start_bulk_copy(shared_address(cnv_tiles), &l.map[params.s.pointers],
-                    {box.x * (int)sizeof(T) / 4, params.s.job.field, box.y,
-                     (int)((delta - (l.sources.n ? l.sources.first : 0)) / CNV_SOURCE_STEP)},
-                    at);
+                    {box.x * (int)sizeof(T) / 4, params.s.job.field, box.y, 0}, at);
   }
 #else
   TilePart part = part_in_window(params, box);
 
   part.x1 = whole_chunks<T>(box, part);
-  copy_chunks<T>(params, box, part, cnv_tiles, delta);
+  copy_chunks<T>(params, box, part, cnv_tiles, 0);
 #endif
 }
 
-/* Waits for that tile, and completes it. All threads see it afterwards. */
-template <typename T>
+/* Waits for the tile, and completes it. All threads see it afterwards. */
+template <typename T, int SAMPLES>
 __device__ static void
-finish_tile(const CnvTileArgs &l, const TileParams &params, const TileBox &box, int frame, uint64_t *barrier)
+complete(const CnvTileArgs &l, const TileParams &params, const TileBox &box, uint64_t *barrier)
 {
   const bool has_map = l.maps >> params.s.pointers & 1;
 
@@ -306,35 +329,26 @@ finish_tile(const CnvTileArgs &l, const TileParams &params, const TileBox &box, 
   __syncthreads();
 #if CNV_BULK_COPIES
   if (has_map)
-    wait_for_bulk_copies(barrier, frame % 2);
+    wait_for_bulk_copies(barrier, 0);
 #endif
   if (!has_map || !is_in_window(params, box))
-    complete_tile<T>(l, params, box, l.sources.n ? l.sources.delta[frame] : 0);
+    complete_tile<T, SAMPLES>(l, params, box);
 }
 
 template <typename T, int C>
 __device__ static void
-decimate_tile(const CnvTileArgs &l, const TileParams &params, const TileBox &box, int column, int row,
-              uint64_t *barrier)
+decimate_tile(const CnvTileArgs &l, const TileParams &params, const TileBox &box, int column, int row)
 {
   const CnvTileJob &s = params.s;
-  float sum[C][CNV_DECIMATE_COLUMNS][4] = {};
+  const T *pixel = (const T *)(cnv_tiles + box.rows / 2 * box.pitch) + box.width / C / 2 * C;
+  float sum[C][CNV_DECIMATE_COLUMNS][4] = {}, middle[C];
 
-#pragma unroll 1
-  for (int frame = 0; frame < max(l.sources.n, 1); frame++) {
-    if (frame > 0) {
-      /* All have read the frame before, and the copy engine writes here next. */
-#if CNV_BULK_COPIES
-      asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-#endif
-      __syncthreads();
-      start_tile<T>(l, params, box, frame, barrier);
-    }
-    finish_tile<T>(l, params, box, frame, barrier);
-    decimate_rows<T, C>(s, sum, l.sources.n ? l.sources.weight[frame] : 1.0f);
-  }
+#pragma unroll
+  for (int c = 0; c < C; c++)
+    middle[c] = (float)(pixel[c] >> s.shift & s.full_bits);
+  decimate_rows<T, C>(s, sum, middle);
   __syncthreads(); /* the tile's memory takes the sums */
-  store_decimated<T, C>(l, s, sum, column, row);
+  store_decimated<T, C>(l, s, sum, middle, column, row);
 }
 
 /* WIDE: three and four channels, else one and two. */
@@ -356,7 +370,7 @@ decimate(const CnvTileArgs &l)
   cnv_tile_place(&s, (int)blockIdx.x, &column, &row);
   const int shift_x = d.to.shift[CNV_X], shift_y = d.to.shift[CNV_Y], step_y = 1 << shift_y;
   const int first_x = d.to.first[CNV_X] + column * 16 * d.groups;
-  const int first_y = d.to.first[CNV_Y] + row * (cnv_decimate_rows(shift_y) >> shift_y);
+  const int first_y = d.to.first[CNV_Y] + row * (s.rows >> shift_y);
   /* What lies beyond the last samples' own pixels is not needed. */
   const int width = CNV_DECIMATE_APRON + ((min(16 * d.groups, d.to.last[CNV_X] + 1 - first_x) + 1) << shift_x);
   const TileBox box = {(d.anchor + (first_x << shift_x) - CNV_DECIMATE_APRON) * s.channels,
@@ -376,24 +390,25 @@ decimate(const CnvTileArgs &l)
 #if !CNV_BULK_COPIES
   __syncthreads();
 #endif
-  start_tile<T>(l, params, box, 0, &barrier);
+  start_tile<T>(l, params, box, &barrier);
   let_next_launch_begin();
   for (int i = threadIdx.x; i < n_words; i += blockDim.x)
     copy_16(cnv_tiles + d.bands_begin + 16 * i, words + i);
+  complete<T, CNV_DECIMATE_SAMPLES(WIDE)>(l, params, box, &barrier);
   if (WIDE && sizeof(T) == 1) {
     if (s.channels == 3)
-      decimate_tile<uint8_t, 3>(l, params, box, column, row, &barrier);
+      decimate_tile<uint8_t, 3>(l, params, box, column, row);
     else
-      decimate_tile<uint8_t, 4>(l, params, box, column, row, &barrier);
+      decimate_tile<uint8_t, 4>(l, params, box, column, row);
   } else if (s.channels == 1) {
-    decimate_tile<T, 1>(l, params, box, column, row, &barrier);
+    decimate_tile<T, 1>(l, params, box, column, row);
   } else {
-    decimate_tile<T, 2>(l, params, box, column, row, &barrier);
+    decimate_tile<T, 2>(l, params, box, column, row);
   }
 }
 
-/* decimate_again: samples of a coarser lattice, a power of two times the step, by the spline's taps for it. Each thread
- * makes one number, of margins too. */
+/* decimate_again: samples of a coarser lattice, a power of two times the step, by the spline's taps for it.
+ * Neighbouring lanes share the rows of a number, of margins too, so that their loads are under way at once. */
 __device__ static void
 decimate_again(const CnvTileArgs &l)
 {
@@ -404,41 +419,38 @@ decimate_again(const CnvTileArgs &l)
   const float *tap = (const float *)l.bands + s.bands;
   const int shift_x = to.shift[CNV_X] - from.shift[CNV_X], shift_y = to.shift[CNV_Y] - from.shift[CNV_Y];
   const int n_x = (3 << shift_x) - 2, n_y = (3 << shift_y) - 2, rows = to.last[CNV_Y] - to.first[CNV_Y] + 1;
-  const int i = ((int)blockIdx.x - s.first_block) * (int)blockDim.x + threadIdx.x, line = i / to.pitch;
-  const int c = line / rows, at = i - line * to.pitch, y = to.first[CNV_Y] + line - c * rows;
+  const int lanes = CNV_DECIMATE_AGAIN_LANES(shift_y), lane = threadIdx.x % lanes;
+  const int i = (((int)blockIdx.x - s.first_block) * (int)blockDim.x + threadIdx.x) / lanes;
+  const int line = i / to.pitch, c = line / rows, at = i - line * to.pitch, y = to.first[CNV_Y] + line - c * rows;
   const int x = min(max(to.first[CNV_X] + at - CNV_DECIMATED_MARGIN, to.first[CNV_X]), to.last[CNV_X]);
+  const bool has_number = c < s.channels && (s.filtered >> c & 1);
+  float sum = 0;
 
   if (threadIdx.x == 0)
     wait_for_launch_before();
   let_next_launch_begin();
   __syncthreads();
-  if (c >= s.channels || !(s.filtered >> c & 1))
-    return;
-  const __half *plane = (const __half *)l.decimated + from.at + (int64_t)(c * d.parts) * from.plane;
-  float sum = 0;
-
+  const uint16_t *plane = (const uint16_t *)l.decimated + from.at + (int64_t)(has_number ? c : 0) * from.plane;
 #pragma unroll 1
-  for (int j = 0; j < n_y; j++) {
+  for (int j = has_number ? lane : n_y; j < n_y; j += lanes) {
     const int from_y = (y << shift_y) - (1 << shift_y) + 1 + j;
-    const __half *row =
+    const uint16_t *row =
         plane + (int64_t)(min(max(from_y, from.first[CNV_Y]), from.last[CNV_Y]) - from.first[CNV_Y]) * from.pitch +
         CNV_DECIMATED_MARGIN;
     float part = 0;
 
-#pragma unroll 4
+#pragma unroll 10
     for (int k = 0; k < n_x; k++) {
       const int from_x = (x << shift_x) - (1 << shift_x) + 1 + k;
-      const __half *sample = row + min(max(from_x, from.first[CNV_X]), from.last[CNV_X]) - from.first[CNV_X];
 
       part += __ldg(tap + k) *
-              (__half2float(__ldcg(sample)) + (d.parts > 1 ? __half2float(__ldcg(sample + from.plane)) : 0.0f));
+              (float)__ldcg(row + min(max(from_x, from.first[CNV_X]), from.last[CNV_X]) - from.first[CNV_X]);
     }
     sum += __ldg(tap + n_x + j) * part;
   }
-  __half *out = (__half *)l.decimated + to.at + (int64_t)(c * d.parts) * to.plane +
-                (int64_t)(y - to.first[CNV_Y]) * to.pitch + at;
-  const __half value = __float2half_rn(sum);
-  *out = value;
-  if (d.parts > 1)
-    out[to.plane] = __float2half_rn(sum - __half2float(value));
+  for (int other = lanes / 2; other > 0; other /= 2)
+    sum += __shfl_xor_sync(0xffffffffu, sum, other);
+  if (has_number && lane == 0)
+    ((uint16_t *)l.decimated)[to.at + (int64_t)c * to.plane + (int64_t)(y - to.first[CNV_Y]) * to.pitch + at] =
+        (uint16_t)__float2uint_rn(sum);
 }

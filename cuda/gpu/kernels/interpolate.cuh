@@ -4,7 +4,9 @@
  * own, by which few taps and interpolation are one product of banded matrices along either axis, as blur has them: a
  * warp makes 16 pixels of each channel side by side, or 32 of one channel, and goes down a tile by 16 rows.
  *
- * Row sums of eight rows of samples lie in registers, four times that in all; 16 rows of outputs reach over these.
+ * Samples become f16 about the window's middle sample, rounded to a level, so that smooth content has small numbers,
+ * and flat content is exact. Row sums of eight rows of samples lie in registers, four times that in all; 16 rows of
+ * outputs reach over these. Row sums of samples of more than 8 bits are two f16 numbers.
  */
 #pragma once
 
@@ -12,47 +14,49 @@
 
 template <typename T, int C> struct Interpolate {
   static constexpr int bytes = sizeof(T), parts = bytes, pixels = CNV_INTERPOLATE_PIXELS(C), width = pixels * C;
-  static constexpr int row_bytes = width * bytes, out_bytes = row_bytes * CNV_INTERPOLATE_ROWS;
+  static constexpr int row_bytes = width * bytes;
   static constexpr int groups = CNV_INTERPOLATE_WINDOW(bytes) / 8, steps = groups / 2; /* of eight rows of samples */
   /* Times 16 pixels that a warp makes at a time: of a row, or channels; and those with places of their own. */
   static constexpr int bands = C == 1 && bytes == 1 ? 2 : 1, lines = C == 1 ? bands : C;
-  static constexpr int fragments = steps * parts; /* of a place */
   static constexpr int turns = pixels / 16 / CNV_TILE_WARPS / bands;
 };
 
-/* Where a tile's window lies: halves of shared memory and numbers of a row, and of the warp's first sample. */
+/* Where a tile's window lies: f16 numbers of shared memory, from row to row, and from channel to channel; and what
+ * levels of each channel begin with. */
 struct InterpolateWindow {
   const __half *at;
   int pitch, plane, rows;
+  const float4 *first;
 };
 
+/* TRUE if the job filters the channel of a line. Only words of three or four have channels that are copied. */
+template <int C>
+__device__ static bool
+is_line_filtered(const CnvTileJob &s, int line)
+{
+  return C < 3 || s.filtered >> line & 1;
+}
+
 /* Row sums of eight rows of samples, from number 8 * group on. */
-template <typename I>
+template <typename T, int C, typename I = Interpolate<T, C>>
 __device__ static void
-sum_window(uint32_t (&to)[I::lines][I::parts][2], const InterpolateWindow &window, const int (&begin)[I::bands],
-           const uint4 (&band)[I::bands][I::fragments], int group)
+sum_window(uint32_t (&to)[I::lines][I::parts][2], const CnvTileJob &s, const InterpolateWindow &window,
+           const int (&begin)[I::bands], const uint4 *const (&band)[I::bands], int group)
 {
   const int lane = threadIdx.x % 32, row = min(8 * group + lane / 4, window.rows - 1);
+  const __half *rows = window.at + row * window.pitch + lane % 4 * 2;
 
 #pragma unroll
   for (int i = 0; i < I::lines; i++) {
     const int b = I::bands > 1 ? i : 0;
-    const __half *at =
-        window.at + (I::bands > 1 ? 0 : i * I::parts) * window.plane + row * window.pitch + begin[b] + lane % 4 * 2;
+    const __half *at = rows + (I::bands > 1 ? 0 : i) * window.plane + begin[b];
     float sum[4] = {};
 
+    if (!is_line_filtered<C>(s, i))
+      continue;
 #pragma unroll
-    for (int k = 0; k < I::steps; k++) {
-      const uint32_t b0 = *(const uint32_t *)(at + 16 * k), b1 = *(const uint32_t *)(at + 16 * k + 8);
-
-      multiply(sum, band[b][k], b0, b1);
-      if (I::parts > 1) {
-        const __half *rest = at + window.plane + 16 * k;
-
-        multiply(sum, band[b][(I::parts - 1) * I::steps + k], b0, b1);
-        multiply(sum, band[b][k], *(const uint32_t *)rest, *(const uint32_t *)(rest + 8));
-      }
-    }
+    for (int k = 0; k < I::steps; k++)
+      multiply(sum, band[b][32 * k], *(const uint32_t *)(at + 16 * k), *(const uint32_t *)(at + 16 * k + 8));
     to[i][0][0] = halves_of(sum[0], sum[1]);
     to[i][0][1] = halves_of(sum[2], sum[3]);
     if (I::parts > 1) {
@@ -63,30 +67,29 @@ sum_window(uint32_t (&to)[I::lines][I::parts][2], const InterpolateWindow &windo
 }
 
 /* 16 rows of outputs of the warp's lines. */
-template <typename I>
+template <typename T, int C, typename I = Interpolate<T, C>>
 __device__ static void
 sum_samples(float (&level)[I::lines][2][4], const uint32_t (&sums)[I::groups][I::lines][I::parts][2],
-            const uint4 *bands, const float4 &first)
+            const CnvTileJob &s, const uint4 *bands, const float4 *first)
 {
 #pragma unroll
   for (int k = 0; k < I::steps; k++) {
-    const uint4 band = bands[32 * k], rest = bands[32 * ((I::parts - 1) * I::steps + k)];
+    const uint4 band = bands[32 * k];
 
 #pragma unroll
-    for (int i = 0; i < I::lines; i++)
+    for (int i = 0; i < I::lines; i++) {
+      if (!is_line_filtered<C>(s, i))
+        continue;
 #pragma unroll
       for (int half = 0; half < 2; half++) {
-        const uint32_t b0 = sums[2 * k][i][0][half], b1 = sums[2 * k + 1][i][0][half];
-
         if (k == 0)
-          multiply_first(level[i][half], band, b0, b1, first);
+          multiply_first(level[i][half], band, sums[0][i][0][half], sums[1][i][0][half], first[C == 1 ? 0 : i]);
         else
-          multiply(level[i][half], band, b0, b1);
-        if (I::parts > 1) {
-          multiply(level[i][half], rest, b0, b1);
+          multiply(level[i][half], band, sums[2 * k][i][0][half], sums[2 * k + 1][i][0][half]);
+        if (I::parts > 1)
           multiply(level[i][half], band, sums[2 * k][i][I::parts - 1][half], sums[2 * k + 1][i][I::parts - 1][half]);
-        }
       }
+    }
   }
 }
 
@@ -104,7 +107,7 @@ level_of_sample(const float (&level)[Interpolate<T, C>::lines][2][4], int i, int
 template <typename T, int C, BlurMode MODE>
 __device__ static void
 store_levels(const TileParams &params, const float (&level)[Interpolate<T, C>::lines][2][4], int pixel, int row,
-             const float *factor, bool blends, bool merges)
+             bool blends, bool merges)
 {
   typedef Interpolate<T, C> I;
   typedef typename Word<T>::type W;
@@ -115,7 +118,7 @@ store_levels(const TileParams &params, const float (&level)[Interpolate<T, C>::l
 #pragma unroll
   for (int w = 0; w < I::lines; w++) {
     const int first = C == 1 ? x + 16 * w : x + 4 * w;
-    uint8_t *out = cnv_tiles + output_offset<I::row_bytes>(CNV_INTERPOLATE_ROWS, row, first * I::bytes);
+    uint8_t *out = cnv_tiles + output_offset<I::row_bytes>(params.tile.rows, row, first * I::bytes);
     W word[2] = {};
     float four[2][4];
 
@@ -133,7 +136,7 @@ store_levels(const TileParams &params, const float (&level)[Interpolate<T, C>::l
     const auto own = [&](int half) {
       return input_word<T>(params, params.tile.at.x + first, params.tile.at.y + row + 8 * half);
     };
-    levels_to_words<T, MODE>(word, four, s, {factor + first, factor + I::width + row}, bits, blends, own);
+    levels_to_words<T, MODE>(word, four, s, {}, bits, blends, own);
 #pragma unroll
     for (int half = 0; half < 2; half++) {
       uint8_t *to = out + 8 * half * CNV_TILE_OUT_BOX(I::row_bytes);
@@ -145,33 +148,29 @@ store_levels(const TileParams &params, const float (&level)[Interpolate<T, C>::l
   }
 }
 
-template <typename T, int C, BlurMode MODE>
+template <typename T, int C, BlurMode MODE, typename I = Interpolate<T, C>>
 __device__ static void
-interpolate_rows(const TileParams &params, const InterpolateWindow &window,
-                 const int (&begin)[Interpolate<T, C>::bands],
-                 const uint4 (&band)[Interpolate<T, C>::bands][Interpolate<T, C>::fragments], int pixel,
-                 const float *factor, bool blends, bool merges)
+interpolate_rows(const TileParams &params, const InterpolateWindow &window, const int (&begin)[I::bands],
+                 const uint4 *const (&band)[I::bands], const uint4 *first_bands, int pixel, bool blends, bool merges)
 {
-  typedef Interpolate<T, C> I;
   const CnvTileJob &s = params.s;
   const int n = s.decimation.from.shift[CNV_Y], places = CNV_INTERPOLATE_PLACES_Y(n);
   const int lane = threadIdx.x % 32, n_rows = params.tile.at.y_end - params.tile.at.y;
-  const float4 first = *(const float4 *)s.first_level;
   uint32_t sums[I::groups][I::lines][I::parts][2];
 
 #pragma unroll
   for (int group = 0; group < I::groups; group++)
-    sum_window<I>(sums[group], window, begin, band, group);
+    sum_window<T, C>(sums[group], s, window, begin, band, group);
 #pragma unroll 1
   for (int row = 0, group = I::groups; row < n_rows; group++) {
-    const uint4 *bands = (const uint4 *)(cnv_tiles + I::out_bytes) + lane;
+    const uint4 *bands = first_bands;
 
 #pragma unroll 1
-    for (int place = 0; place < places && row < n_rows; place++, row += 16, bands += 32 * I::fragments) {
+    for (int place = 0; place < places && row < n_rows; place++, row += 16, bands += 32 * I::steps) {
       float level[I::lines][2][4];
 
-      sum_samples<I>(level, sums, bands, first);
-      store_levels<T, C, MODE>(params, level, pixel, row + lane / 4, factor, blends, merges);
+      sum_samples<T, C>(level, sums, s, bands, window.first);
+      store_levels<T, C, MODE>(params, level, pixel, row + lane / 4, blends, merges);
     }
     if (row >= n_rows)
       break;
@@ -181,31 +180,86 @@ interpolate_rows(const TileParams &params, const InterpolateWindow &window,
 #pragma unroll
       for (int i = 0; i < I::lines * I::parts * 2; i++)
         sums[g][i / I::parts / 2][i / 2 % I::parts][i % 2] = sums[g + 1][i / I::parts / 2][i / 2 % I::parts][i % 2];
-    sum_window<I>(sums[I::groups - 1], window, begin, band, group);
+    sum_window<T, C>(sums[I::groups - 1], s, window, begin, band, group);
   }
 }
 
-/* Starts the copies of the window's numbers. at: of its first number, in a row. */
+/* Two numbers of a lattice as f16 samples about the level that `offset` has: -(2^23 + number) times a number's unit. */
+template <typename T>
+__device__ static uint32_t
+samples_of_numbers(uint32_t pair, float offset)
+{
+  constexpr float unit = 1.0f / (1 << CNV_DECIMATED_BITS(sizeof(T)));
+
+  return halves_of(fmaf(__uint_as_float(__byte_perm(pair, 0x4b00, 0x5410)), unit, offset),
+                   fmaf(__uint_as_float(__byte_perm(pair, 0x4b00, 0x5432)), unit, offset));
+}
+
+/* The first number of a window's row, in a row of the lattice, and the row. */
+struct WindowPlace {
+  int at, row;
+};
+
+__device__ static const uint16_t *
+row_of_lattice(const CnvTileArgs &l, const CnvLattice &from, int channel, int row)
+{
+  return (const uint16_t *)l.decimated + from.at + (int64_t)channel * from.plane +
+         (int64_t)min(max(row - from.first[CNV_Y], 0), from.last[CNV_Y] - from.first[CNV_Y]) * from.pitch;
+}
+
+/* The level that a window's samples of a channel lie about. */
+template <typename T>
+__device__ static float
+middle_level(const CnvTileArgs &l, const CnvLattice &from, const InterpolateWindow &window, const WindowPlace &place,
+             int channel)
+{
+  constexpr int bits = CNV_DECIMATED_BITS(sizeof(T));
+  const int at = min(place.at + window.pitch / 2, from.pitch - 1);
+
+  return (float)((__ldcg(row_of_lattice(l, from, channel, place.row + window.rows / 2) + at) + (1 << bits) / 2) >>
+                 bits);
+}
+
+/* Loads the window, 16 bytes at a time, several of them under way at once. */
 template <typename T, int C>
 __device__ static void
-copy_window(const CnvTileArgs &l, const CnvTileJob &s, __half *to, const InterpolateWindow &window, int at, int row)
+load_window(const CnvTileArgs &l, const CnvTileJob &s, __half *to, const InterpolateWindow &window,
+            const WindowPlace &place, const float (&middle)[C])
 {
-  const CnvDecimation &d = s.decimation;
-  const CnvLattice &from = d.from;
-  const int chunks = window.pitch / 8, most = from.pitch / 8 - 1, last = from.last[CNV_Y] - from.first[CNV_Y];
-  const int lanes = chunks <= 8 ? 8 : 16, lane = threadIdx.x % lanes;
-  const uint16_t *plane = (const uint16_t *)l.decimated + from.at;
+  constexpr int batch = sizeof(T) > 1 ? 1 : C == 1 ? 4 : C == 2 ? 2 : 1;
+  constexpr float unit = 1.0f / (1 << CNV_DECIMATED_BITS(sizeof(T)));
+  const CnvLattice &from = s.decimation.from;
+  const int chunks = window.pitch / 8, lanes = chunks <= 8 ? 8 : 16, step = blockDim.x / lanes;
 
 #pragma unroll 1
-  for (int c = 0; c < C * (int)sizeof(T); c++, plane += from.plane) {
-    if (C > 1 && !(s.filtered >> c / (int)sizeof(T) & 1))
-      continue;
-#pragma unroll 1
-    for (int y = threadIdx.x / lanes; y < window.rows; y += blockDim.x / lanes) {
-      const uint16_t *line = plane + (int64_t)min(max(row + y - from.first[CNV_Y], 0), last) * from.pitch;
+  for (int chunk = threadIdx.x % lanes; chunk < chunks; chunk += lanes) {
+    const int at = min(place.at + 8 * chunk, from.pitch - 8);
 
-      for (int chunk = lane; chunk < chunks; chunk += lanes)
-        copy_16(to + c * window.plane + y * window.pitch + 8 * chunk, line + 8 * min(at / 8 + chunk, most));
+#pragma unroll 1
+    for (int y = threadIdx.x / lanes; y < window.rows; y += batch * step) {
+      uint4 numbers[batch][C];
+
+#pragma unroll
+      for (int i = 0; i < batch; i++) {
+        const uint16_t *row = row_of_lattice(l, from, 0, place.row + min(y + i * step, window.rows - 1)) + at;
+
+#pragma unroll
+        for (int c = 0; c < C; c++)
+          if (is_line_filtered<C>(s, c))
+            numbers[i][c] = __ldcg((const uint4 *)(row + (int64_t)c * from.plane));
+      }
+#pragma unroll
+      for (int i = 0; i < batch; i++)
+#pragma unroll
+        for (int c = 0; c < C; c++)
+          if (is_line_filtered<C>(s, c) && y + i * step < window.rows) {
+            const float offset = fmaf(-INTEGERS, unit, -middle[c]);
+            const uint4 &n = numbers[i][c];
+
+            *(uint4 *)(to + c * window.plane + (y + i * step) * window.pitch + 8 * chunk) =
+                make_uint4(samples_of_numbers<T>(n.x, offset), samples_of_numbers<T>(n.y, offset),
+                           samples_of_numbers<T>(n.z, offset), samples_of_numbers<T>(n.w, offset));
+          }
     }
   }
 }
@@ -215,19 +269,26 @@ template <typename T, int WIDTH>
 __device__ static void
 put_input(const TileParams &params)
 {
-  constexpr int samples = 16 / sizeof(T), chunks = WIDTH / samples;
+  constexpr int samples = 16 / sizeof(T), chunks = WIDTH / samples, row_bytes = WIDTH * sizeof(T);
   const TileOutput &at = params.tile.at;
+  const int chunk = threadIdx.x % chunks, rows = params.tile.rows, n_rows = at.y_end - at.y, stride = params.in_stride;
+  const char *from = (const char *)params.back + (int64_t)at.y * stride + (int64_t)(at.x + chunk * samples) * sizeof(T);
 
+  if constexpr (32 * CNV_TILE_WARPS % chunks != 0) {
 #pragma unroll 1
-  for (int i = threadIdx.x; i < (at.y_end - at.y) * chunks; i += blockDim.x)
-    copy_16(cnv_tiles + output_offset<WIDTH * sizeof(T)>(CNV_INTERPOLATE_ROWS, i / chunks, i % chunks * 16),
-            (const char *)params.back + (int64_t)(at.y + i / chunks) * params.in_stride +
-                (int64_t)(at.x + i % chunks * samples) * sizeof(T));
+    for (int i = threadIdx.x; i < n_rows * chunks; i += blockDim.x)
+      copy_16(cnv_tiles + output_offset<row_bytes>(rows, i / chunks, i % chunks * 16),
+              from + (int64_t)(i / chunks) * stride + (i % chunks - chunk) * 16);
+  } else {
+#pragma unroll 4
+    for (int y = threadIdx.x / chunks; y < n_rows; y += 32 * CNV_TILE_WARPS / chunks)
+      copy_16(cnv_tiles + output_offset<row_bytes>(rows, y, chunk * 16), from + (int64_t)y * stride);
+  }
 }
 
 template <typename T, int C>
 __device__ static void
-interpolate_tile(const CnvTileArgs &l, TileParams &params, float *factor)
+interpolate_tile(const CnvTileArgs &l, TileParams &params, float4 *first)
 {
   typedef Interpolate<T, C> I;
   const CnvTileJob &s = params.s;
@@ -238,15 +299,29 @@ interpolate_tile(const CnvTileArgs &l, TileParams &params, float *factor)
   const int at = (left >> shift) + d.lead[CNV_X] - from.first[CNV_X] + CNV_DECIMATED_MARGIN;
   const int places = CNV_INTERPOLATE_PLACES_X(shift), n_y = CNV_INTERPOLATE_PLACES_Y(from.shift[CNV_Y]);
   const uint4 *words = (const uint4 *)((const uint32_t *)l.bands + s.bands);
-  const uint4 *bands_x = words + n_y * I::fragments * 32 + (at & 1) * places * I::fragments * 32 + lane;
-  __half *to = (__half *)(cnv_tiles + I::out_bytes + n_y * I::fragments * 512);
-  const int pitch = cnv_interpolate_pitch(C, I::bytes, shift), rows = cnv_interpolate_rows(&d);
-  const InterpolateWindow window = {to, pitch, rows * pitch, rows};
+  uint4 *bands_y = (uint4 *)(cnv_tiles + I::row_bytes * params.tile.rows), *bands_x = bands_y + n_y * I::steps * 32;
+  __half *to = (__half *)(bands_x + places * I::steps * 32);
+  const int pitch = cnv_interpolate_pitch(C, I::bytes, shift), rows = cnv_interpolate_rows(&d, params.tile.rows);
+  const InterpolateWindow window = {to, pitch, rows * pitch, rows, first};
+  const WindowPlace place = {at & ~7, (top >> from.shift[CNV_Y]) + d.lead[CNV_Y]};
+  float middle[C];
 
-  for (int i = threadIdx.x; i < n_y * I::fragments * 32; i += blockDim.x)
-    copy_16(cnv_tiles + I::out_bytes + 16 * i, words + i);
-  copy_window<T, C>(l, s, to, window, at & ~7, (top >> from.shift[CNV_Y]) + d.lead[CNV_Y]);
-  const CnvTileKind kind = load_tile_weights<T, I::width>(l, params);
+  for (int i = threadIdx.x; i < n_y * I::steps * 32; i += blockDim.x)
+    copy_16(bands_y + i, words + i);
+  for (int i = threadIdx.x; i < places * I::steps * 32; i += blockDim.x)
+    copy_16(bands_x + i, words + (n_y + (at & 1) * places) * I::steps * 32 + i);
+#pragma unroll
+  for (int c = 0; c < C; c++)
+    middle[c] = is_line_filtered<C>(s, c) ? middle_level<T>(l, from, window, place, c) : 0.0f;
+  load_window<T, C>(l, s, to, window, place, middle);
+#pragma unroll
+  for (int c = 0; c < C; c++)
+    if ((int)threadIdx.x == c) {
+      const float level = fmaf(d.gain, middle[c] - s.mid, s.offset);
+
+      first[c] = make_float4(level, level, level, level);
+    }
+  const CnvTileKind kind = load_tile_weights<T, I::width, true>(l, params);
   if (kind == CNV_TILE_KEPT) {
     keep_input<T, I::width, 32 * CNV_TILE_WARPS>(params, params.tile.at, threadIdx.x);
     wait_for_copies();
@@ -255,27 +330,25 @@ interpolate_tile(const CnvTileArgs &l, TileParams &params, float *factor)
   const bool blends = kind == CNV_TILE_BLENDED, merges = s.copied && params.tile.is_inner;
   if (C > 1 && merges && !blends)
     put_input<T, I::width>(params);
-  if (s.renormalizes)
-    find_factors(factor, s, params.tile.at, I::width);
   wait_for_copies();
   __syncthreads();
 #pragma unroll 1
   for (int turn = 0; turn < I::turns; turn++) {
     const int group = (turn * CNV_TILE_WARPS + warp) * I::bands;
-    uint4 band[I::bands][I::fragments];
+    const uint4 *band[I::bands];
     int begin[I::bands];
 
 #pragma unroll
     for (int b = 0; b < I::bands; b++) {
       begin[b] = (at & 6) + ((16 * (group + b)) >> shift & ~1);
-      load_words<I::fragments>(band[b], bands_x + ((group + b) & (places - 1)) * I::fragments * 32);
+      band[b] = bands_x + ((group + b) & (places - 1)) * I::steps * 32 + lane;
     }
-    if (is_plain(s) && !blends)
-      interpolate_rows<T, C, BLUR_PLAIN>(params, window, begin, band, 16 * group, factor, false, merges);
+    if (!s.clamps && !blends)
+      interpolate_rows<T, C, BLUR_PLAIN>(params, window, begin, band, bands_y + lane, 16 * group, false, merges);
     else
-      interpolate_rows<T, C, BLUR_ALL>(params, window, begin, band, 16 * group, factor, blends, merges);
+      interpolate_rows<T, C, BLUR_ALL>(params, window, begin, band, bands_y + lane, 16 * group, blends, merges);
   }
-  store_outputs<T, I::width, false>(l, params, {});
+  store_outputs<T, I::width, true, false>(l, params, {});
 }
 
 /* The tile of a block, and its job with all that is worked out of it. */
@@ -283,22 +356,20 @@ template <typename T>
 __device__ static void
 begin_interpolate(const CnvTileArgs &l, TileParams &params, int width)
 {
-  const CnvTilePlace place = find_place(l);
+  const CnvTilePlace place = find_place<true>(l);
   const bool is_inline = l.n_jobs <= CNV_TILE_JOBS_INLINE;
   const CnvTileJob &s = (is_inline ? l.job : (const CnvTileJob *)l.jobs)[place.job];
 
   if (threadIdx.x == 0) {
     const TileOutput at = l.tiles ? tile_output(s, width, place.column, place.row) : tile_output(s, width);
-    decltype(params.tile) tile = {
-        at,    s.rows,         0, 0, 0, s.pointers, s.job.field, s.term.n[CNV_Y], s.bands, s.renormalizes != 0,
-        false, (int)place.kind};
 
+    params.tile = {at,    s.rows,         0, 0, 0, s.pointers, s.job.field, s.term.n[CNV_Y], s.bands, false, false,
+                   false, (int)place.kind};
 #if CNV_BULK_COPIES
     /* Copied channels come by 16 bytes. */
-    tile.is_inner = (!s.copied || l.maps >> s.pointers & 1) && (l.out_maps >> s.pointers & 1) && at.x >= s.inner_x0 &&
-                    at.x < s.inner_x1 && at.y >= s.inner_y0 && at.y < s.inner_y1;
+    params.tile.is_inner = (!s.copied || l.maps >> s.pointers & 1) && (l.out_maps >> s.pointers & 1) &&
+                           at.x >= s.inner_x0 && at.x < s.inner_x1 && at.y >= s.inner_y0 && at.y < s.inner_y1;
 #endif
-    params.tile = tile;
     wait_for_launch_before();
   }
   if (!l.leads || threadIdx.x == 0) /* which has waited for the launch before */
@@ -307,22 +378,21 @@ begin_interpolate(const CnvTileArgs &l, TileParams &params, int width)
   __syncthreads();
 }
 
-/* PIXELS: channels of a pixel, of 8 bits; 0: one or two. */
+/* CHANNELS: of a pixel of 8 bits; 0: one or two, of any bits. */
 template <typename T, int CHANNELS>
 __device__ static void
 interpolate(const CnvTileArgs &l)
 {
-  constexpr int most = CHANNELS == 3 ? 3 * 128 : CHANNELS == 4 ? 4 * 64 : 128;
   __shared__ TileParams params;
-  __shared__ alignas(16) float factor[most + CNV_INTERPOLATE_ROWS];
+  __shared__ float4 first[CHANNELS > 0 ? CHANNELS : 2];
 
-  begin_interpolate<T>(l, params, most);
+  begin_interpolate<T>(l, params, CHANNELS == 3 ? 3 * 128 : CHANNELS == 4 ? 4 * 64 : 128);
   if constexpr (CHANNELS > 0) {
-    interpolate_tile<T, CHANNELS>(l, params, factor);
+    interpolate_tile<T, CHANNELS>(l, params, first);
   } else {
     if (params.s.channels == 1)
-      interpolate_tile<T, 1>(l, params, factor);
+      interpolate_tile<T, 1>(l, params, first);
     else
-      interpolate_tile<T, 2>(l, params, factor);
+      interpolate_tile<T, 2>(l, params, first);
   }
 }
