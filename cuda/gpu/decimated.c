@@ -14,8 +14,8 @@
 #include "plan/decimated.h"
 
 #define DECIMATE(called, bits, most, wide, fitting) {#called "_u" #bits, .bytes = (bits) / 8, ANYTHING(most, fitting)},
-#define INTERPOLATE(called, bits, most, across, fitting)                                                               \
-  {#called "_u" #bits, .bytes = (bits) / 8, .width = across, ANYTHING(most, fitting)},
+#define INTERPOLATE(called, bits, most, fitting)                                                                       \
+  {#called "_u" #bits, .bytes = (bits) / 8, .width = CNV_INTERPOLATE_WIDTH(most), ANYTHING(most, fitting)},
 #define ANYTHING(most, fitting)                                                                                        \
   .reach = G_MAXINT, .rows = G_MAXINT, .terms = 1, .digits = 1, .channels = (most), .tile_rows = CNV_INTERPOLATE_ROWS, \
   .blocks = (fitting)
@@ -89,13 +89,13 @@ typedef double (*Tap)(gconstpointer data, int m, int k);
 
 /* Appends a fragment: mma.m16n8k16's operand A, as cnv_blur has it. */
 static void
-append_halves(GArray *words, Tap tap, gconstpointer data, int first)
+append_halves(GArray *words, Tap tap, gconstpointer data, int first, int part)
 {
   for (int i = 0; i < 32 * 4; i++) {
     guint32 word = 0;
 
     for (int j = 0; j < 2; j++)
-      word |= (guint32)cnv_to_half(tap(data, i / 16 + i % 2 * 8, first + i / 4 % 4 * 2 + j + i % 4 / 2 * 8))
+      word |= (guint32)cnv_half_part(tap(data, i / 16 + i % 2 * 8, first + i / 4 % 4 * 2 + j + i % 4 / 2 * 8), part)
               << (16 * j);
     g_array_append_val(words, word);
   }
@@ -122,13 +122,14 @@ output_tap(gconstpointer data, int m, int k)
 static void
 append_outputs(GArray *words, const Outputs *outputs, int bytes)
 {
-  for (int k = 0; k < CNV_INTERPOLATE_WINDOW(bytes); k += 16)
-    append_halves(words, output_tap, outputs, k);
+  for (int part = 0; part < bytes; part++)
+    for (int k = 0; k < CNV_INTERPOLATE_WINDOW(bytes); k += 16)
+      append_halves(words, output_tap, outputs, k, part);
 }
 
 /* Rounds the taps of each place to f16 numbers of the same sum, times a gain. */
 static void
-round_places(CnvDecimatedPlaces *places, double gain)
+round_places(CnvDecimatedPlaces *places, double gain, int parts)
 {
   int n = 2 * places->radius + 1;
 
@@ -139,7 +140,8 @@ round_places(CnvDecimatedPlaces *places, double gain)
     for (int k = 0; k < n; k++)
       value[k] *= gain;
     cnv_tap_list_init(&taps, value, (guint)n);
-    cnv_tap_list_round_to_half(&taps);
+    if (parts == 1)
+      cnv_tap_list_round_to_half(&taps);
     memcpy(places->tap[i], value, (gsize)n * sizeof(double));
   }
 }
@@ -284,8 +286,8 @@ set_job(CnvPlaneKernel *of, GArray *words, const float *weight)
   used = step_x * 16 * (d->groups - 1) + CNV_DECIMATE_UNIT(bytes) * CNV_DECIMATE_STEPS_X(bytes, step_x);
   d->pitch = (gint16)tile_pitch(used * channels * bytes, channels);
 
-  round_places(&places[CNV_X], 1);
-  round_places(&places[CNV_Y], gain);
+  round_places(&places[CNV_X], 1, bytes);
+  round_places(&places[CNV_Y], gain, bytes);
   append_interpolate(words, places, bytes);
   of->decimate_words = words->len;
   append_spline_x(words, step_x, bytes);
@@ -424,9 +426,9 @@ cut_interpolate(CnvTileJob *job, const CnvVariant *variant, int rows)
   if (rect->move_x != 0 || rect->move_y != 0 || rect->shared)
     job->inner_x1 = job->inner_x0;
   return (guint)(width * bytes * rows +
-                 (CNV_INTERPOLATE_PLACES_X(d->from.shift[CNV_X]) + CNV_INTERPOLATE_PLACES_Y(d->from.shift[CNV_Y])) *
-                     CNV_INTERPOLATE_WINDOW(bytes) / 16 * 512 +
-                 job->channels * cnv_interpolate_rows(d, rows) * pitch * 2);
+                 (CNV_INTERPOLATE_PLACES_X(d->from.shift[CNV_X]) + cnv_interpolate_places(d->from.shift[CNV_Y], rows)) *
+                     CNV_INTERPOLATE_WINDOW(bytes) / 16 * bytes * 512 +
+                 job->channels * bytes * cnv_interpolate_rows(d, rows) * pitch * 2);
 }
 
 /* Rows of interpolate's tiles: fewer and larger blocks spend less on their beginnings, if they keep the GPU busy. */

@@ -374,19 +374,24 @@ typedef struct {
 /* Samples that 16 outputs reach over, at most, and that one takes. */
 #define CNV_INTERPOLATE_WINDOW(bytes) (32 * (bytes))
 #define CNV_INTERPOLATE_TAPS(bytes) (CNV_INTERPOLATE_WINDOW(bytes) - 7)
-/* Variants: name, bits, channels at most, whether there are more than two, and blocks that should fit a multiprocessor;
- * of interpolate samples of a tile's width instead. */
+/* Variants: name, bits, channels at most, whether there are more than two, and blocks that should fit a multiprocessor.
+ * Tiles of interpolate differ in width for three and four channels, of which one kernel takes care. */
 #define CNV_DECIMATE_VARIANTS(V)                                                                                       \
   V(decimate, 8, 2, false, 6)                                                                                          \
   V(decimate_pixels, 8, 4, true, 4)                                                                                    \
   V(decimate, 16, 2, false, 4)
+#define CNV_INTERPOLATE_KERNELS(V)                                                                                     \
+  V(interpolate, 8, false, 6)                                                                                          \
+  V(interpolate_pixels, 8, true, 4)                                                                                    \
+  V(interpolate, 16, false, 3)
 #define CNV_INTERPOLATE_VARIANTS(V)                                                                                    \
-  V(interpolate, 8, 2, 128, 6)                                                                                         \
-  V(interpolate_triples, 8, 3, 384, 4)                                                                                 \
-  V(interpolate_pixels, 8, 4, 256, 4)                                                                                  \
-  V(interpolate, 16, 2, 128, 4)
+  V(interpolate, 8, 2, 6)                                                                                              \
+  V(interpolate_pixels, 8, 3, 4)                                                                                       \
+  V(interpolate_pixels, 8, 4, 4)                                                                                       \
+  V(interpolate, 16, 2, 3)
 /* Pixels of a tile's width, by channels. */
 #define CNV_INTERPOLATE_PIXELS(channels) ((channels) % 2 ? 128 : 64)
+#define CNV_INTERPOLATE_WIDTH(channels) ((channels)*CNV_INTERPOLATE_PIXELS(channels))
 /* Pixels of a step of products. */
 #define CNV_DECIMATE_UNIT(bytes) (32 / (bytes))
 /* Steps along x of 16 samples, and steps of 16 rows that 8 samples of a column reach over. */
@@ -394,7 +399,7 @@ typedef struct {
 #define CNV_DECIMATE_STEPS_Y(step) ((10 * (step)-3) / 16 + 1)
 /* Fragments of taps along x: by where 16 outputs lie between samples; and along y. */
 #define CNV_INTERPOLATE_PLACES_X(shift) ((shift) > 3 ? 1 << ((shift)-3) : 1)
-#define CNV_INTERPOLATE_PLACES_Y(shift) ((shift) > 3 ? 4 : 1 << ((shift)-1))
+#define CNV_INTERPOLATE_PLACES_Y(shift) ((shift) > 3 ? CNV_INTERPOLATE_MORE_ROWS / 16 : 1 << ((shift)-1))
 
 /* Numbers that a row of interpolate's window has in shared memory: an odd multiple of 8, by which eight rows lie in
  * different banks. */
@@ -402,6 +407,13 @@ CNV_HOST_DEVICE static inline int
 cnv_interpolate_pitch(int channels, int bytes, int shift)
 {
   return ((((CNV_INTERPOLATE_PIXELS(channels) - 16) >> shift) + 7 + CNV_INTERPOLATE_WINDOW(bytes) + 7) / 8 | 1) * 8;
+}
+
+/* The fragments along y that a tile of so many rows takes. */
+CNV_HOST_DEVICE static inline int
+cnv_interpolate_places(int shift, int rows)
+{
+  return CNV_INTERPOLATE_PLACES_Y(shift) < rows / 16 ? CNV_INTERPOLATE_PLACES_Y(shift) : rows / 16;
 }
 
 /* Rows of interpolate's window, for a tile of so many rows. */

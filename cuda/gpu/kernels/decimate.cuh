@@ -113,18 +113,10 @@ load_pixels(uint2 (&to)[C], const uint8_t *at, const SampleBits &bits, uint16_t)
 /* Groups of eight samples of a column that a warp makes. */
 #define CNV_DECIMATE_COLUMNS (CNV_DECIMATE_ROWS / 8)
 
-/* TRUE if the job filters a channel. Only words of three or four have channels that are copied. */
-template <int C>
-__device__ static bool
-is_filtered(const CnvTileJob &s, int c)
-{
-  return C < 3 || s.filtered >> c & 1;
-}
-
-/* A warp's way through a tile: makes the sums of 16 samples of the channels, about `middle`. */
-template <typename T, int C>
+/* A warp's way through a tile: makes the sums of 16 samples of the first N of C channels, about `middle`. */
+template <typename T, int C, int N>
 __device__ static void
-decimate_rows(const CnvTileJob &s, float (&sum)[C][CNV_DECIMATE_COLUMNS][4], const float (&middle)[C])
+decimate_rows(const CnvTileJob &s, float (&sum)[N][CNV_DECIMATE_COLUMNS][4], const float (&middle)[N])
 {
   constexpr int bytes = sizeof(T), parts = bytes, unit = CNV_DECIMATE_UNIT(bytes);
   const CnvDecimation &d = s.decimation;
@@ -141,12 +133,12 @@ decimate_rows(const CnvTileJob &s, float (&sum)[C][CNV_DECIMATE_COLUMNS][4], con
 
 #pragma unroll 1
   for (int step = warp / d.groups; step < n_steps; step += shares) {
-    RowSums<T> row[2][C];
+    RowSums<T> row[2][N];
     const uint8_t *at = from + step * 16 * pitch;
 
 #pragma unroll
-    for (int i = 0; i < 2 * C; i++)
-      row[i / C][i % C].begin(units, middle[i % C]);
+    for (int i = 0; i < 2 * N; i++)
+      row[i / N][i % N].begin(units, middle[i % N]);
 #pragma unroll 2
     for (int k = 0; k < steps_x; k++) {
       const uint4 band = band_x[32 * k];
@@ -157,19 +149,16 @@ decimate_rows(const CnvTileJob &s, float (&sum)[C][CNV_DECIMATE_COLUMNS][4], con
 
         load_pixels<C>(pixels, at + half * 8 * pitch + k * unit * C * bytes, bits, T());
 #pragma unroll
-        for (int c = 0; c < C; c++)
-          if (is_filtered<C>(s, c))
-            row[half][c].add(band, pixels[c]);
+        for (int c = 0; c < N; c++)
+          row[half][c].add(band, pixels[c]);
       }
     }
-    uint4 sums[C][parts];
+    uint4 sums[N][parts];
 #pragma unroll
-    for (int c = 0; c < C; c++) {
+    for (int c = 0; c < N; c++) {
       float low[4], high[4];
       uint4 packed[parts];
 
-      if (!is_filtered<C>(s, c))
-        continue;
 #pragma unroll
       for (int i = 0; i < 4; i++) {
         low[i] = row[0][c].value(i, unit_x, middle[c]);
@@ -188,11 +177,10 @@ decimate_rows(const CnvTileJob &s, float (&sum)[C][CNV_DECIMATE_COLUMNS][4], con
         continue;
       const uint2 taps = band_y[32 * place];
 #pragma unroll
-      for (int c = 0; c < C; c++)
+      for (int c = 0; c < N; c++)
 #pragma unroll
         for (int part = 0; part < parts; part++)
-          if (is_filtered<C>(s, c))
-            multiply(sum[c][n], sums[c][part], taps.x, taps.y);
+          multiply(sum[c][n], sums[c][part], taps.x, taps.y);
     }
   }
 }
@@ -211,10 +199,10 @@ numbers_of(float low, float high, float middle)
 }
 
 /* Adds up what the warps have of a tile's samples and stores them, with the margins of rows. */
-template <typename T, int C>
+template <typename T, int N>
 __device__ static void
-store_decimated(const CnvTileArgs &l, const CnvTileJob &s, const float (&sum)[C][CNV_DECIMATE_COLUMNS][4],
-                const float (&middle)[C], int column, int row)
+store_decimated(const CnvTileArgs &l, const CnvTileJob &s, const float (&sum)[N][CNV_DECIMATE_COLUMNS][4],
+                const float (&middle)[N], int column, int row)
 {
   const CnvDecimation &d = s.decimation;
   const CnvLattice &to = d.to;
@@ -230,10 +218,10 @@ store_decimated(const CnvTileArgs &l, const CnvTileJob &s, const float (&sum)[C]
   float *sums = (float *)cnv_tiles;
 
 #pragma unroll
-  for (int c = 0; c < C; c++)
+  for (int c = 0; c < N; c++)
 #pragma unroll
     for (int n = 0; n < CNV_DECIMATE_COLUMNS; n++) {
-      float *at = sums + ((warp / d.groups * C + c) * CNV_DECIMATE_ROWS + 8 * n + lane % 4 * 2) * pitch +
+      float *at = sums + ((warp / d.groups * N + c) * CNV_DECIMATE_ROWS + 8 * n + lane % 4 * 2) * pitch +
                   16 * (warp % d.groups) + lane / 4;
 
       at[0] = sum[c][n][0];
@@ -251,14 +239,12 @@ store_decimated(const CnvTileArgs &l, const CnvTileJob &s, const float (&sum)[C]
           (uint16_t *)l.decimated + to.at + (int64_t)(y + line) * to.pitch + CNV_DECIMATED_MARGIN + x + at_x;
 
 #pragma unroll
-      for (int c = 0; c < C; c++) {
+      for (int c = 0; c < N; c++) {
         float value[8] = {};
 
-        if (!is_filtered<C>(s, c))
-          continue;
 #pragma unroll 1
         for (int share = 0; share < shares; share++) {
-          const float *at = sums + ((share * C + c) * CNV_DECIMATE_ROWS + line) * pitch;
+          const float *at = sums + ((share * N + c) * CNV_DECIMATE_ROWS + line) * pitch;
 
           if (at_x >= 0 && at_x + 7 <= last) {
             const float4 a = *(const float4 *)(at + at_x), b = *(const float4 *)(at + at_x + 4);
@@ -335,20 +321,20 @@ complete(const CnvTileArgs &l, const TileParams &params, const TileBox &box, uin
     complete_tile<T, SAMPLES>(l, params, box);
 }
 
-template <typename T, int C>
+template <typename T, int C, int N = C>
 __device__ static void
 decimate_tile(const CnvTileArgs &l, const TileParams &params, const TileBox &box, int column, int row)
 {
   const CnvTileJob &s = params.s;
   const T *pixel = (const T *)(cnv_tiles + box.rows / 2 * box.pitch) + box.width / C / 2 * C;
-  float sum[C][CNV_DECIMATE_COLUMNS][4] = {}, middle[C];
+  float sum[N][CNV_DECIMATE_COLUMNS][4] = {}, middle[N];
 
 #pragma unroll
-  for (int c = 0; c < C; c++)
+  for (int c = 0; c < N; c++)
     middle[c] = (float)(pixel[c] >> s.shift & s.full_bits);
-  decimate_rows<T, C>(s, sum, middle);
+  decimate_rows<T, C, N>(s, sum, middle);
   __syncthreads(); /* the tile's memory takes the sums */
-  store_decimated<T, C>(l, s, sum, middle, column, row);
+  store_decimated<T, N>(l, s, sum, middle, column, row);
 }
 
 /* WIDE: three and four channels, else one and two. */
@@ -398,6 +384,8 @@ decimate(const CnvTileArgs &l)
   if (WIDE && sizeof(T) == 1) {
     if (s.channels == 3)
       decimate_tile<uint8_t, 3>(l, params, box, column, row);
+    else if (s.filtered == 7)
+      decimate_tile<uint8_t, 4, 3>(l, params, box, column, row);
     else
       decimate_tile<uint8_t, 4>(l, params, box, column, row);
   } else if (s.channels == 1) {

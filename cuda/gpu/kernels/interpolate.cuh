@@ -12,12 +12,14 @@
 
 #include "gpu/kernels/blur.cuh"
 
-template <typename T, int C> struct Interpolate {
+/* Of C channels the first N are filtered, at least. */
+template <typename T, int C, int N> struct Interpolate {
   static constexpr int bytes = sizeof(T), parts = bytes, pixels = CNV_INTERPOLATE_PIXELS(C), width = pixels * C;
   static constexpr int row_bytes = width * bytes;
   static constexpr int groups = CNV_INTERPOLATE_WINDOW(bytes) / 8, steps = groups / 2; /* of eight rows of samples */
   /* Times 16 pixels that a warp makes at a time: of a row, or channels; and those with places of their own. */
-  static constexpr int bands = C == 1 && bytes == 1 ? 2 : 1, lines = C == 1 ? bands : C;
+  static constexpr int bands = C == 1 && bytes == 1 ? 2 : 1, lines = C == 1 ? bands : N;
+  static constexpr int fragments = steps * parts; /* of a place */
   static constexpr int turns = pixels / 16 / CNV_TILE_WARPS / bands;
 };
 
@@ -29,19 +31,11 @@ struct InterpolateWindow {
   const float4 *first;
 };
 
-/* TRUE if the job filters the channel of a line. Only words of three or four have channels that are copied. */
-template <int C>
-__device__ static bool
-is_line_filtered(const CnvTileJob &s, int line)
-{
-  return C < 3 || s.filtered >> line & 1;
-}
-
 /* Row sums of eight rows of samples, from number 8 * group on. */
-template <typename T, int C, typename I = Interpolate<T, C>>
+template <typename I>
 __device__ static void
-sum_window(uint32_t (&to)[I::lines][I::parts][2], const CnvTileJob &s, const InterpolateWindow &window,
-           const int (&begin)[I::bands], const uint4 *const (&band)[I::bands], int group)
+sum_window(uint32_t (&to)[I::lines][I::parts][2], const InterpolateWindow &window, const int (&begin)[I::bands],
+           const uint4 *const (&band)[I::bands], int group)
 {
   const int lane = threadIdx.x % 32, row = min(8 * group + lane / 4, window.rows - 1);
   const __half *rows = window.at + row * window.pitch + lane % 4 * 2;
@@ -49,14 +43,22 @@ sum_window(uint32_t (&to)[I::lines][I::parts][2], const CnvTileJob &s, const Int
 #pragma unroll
   for (int i = 0; i < I::lines; i++) {
     const int b = I::bands > 1 ? i : 0;
-    const __half *at = rows + (I::bands > 1 ? 0 : i) * window.plane + begin[b];
+    const __half *at = rows + (I::bands > 1 ? 0 : i * I::parts) * window.plane + begin[b];
     float sum[4] = {};
 
-    if (!is_line_filtered<C>(s, i))
-      continue;
 #pragma unroll
-    for (int k = 0; k < I::steps; k++)
-      multiply(sum, band[b][32 * k], *(const uint32_t *)(at + 16 * k), *(const uint32_t *)(at + 16 * k + 8));
+    for (int k = 0; k < I::steps; k++) {
+      const uint32_t b0 = *(const uint32_t *)(at + 16 * k), b1 = *(const uint32_t *)(at + 16 * k + 8);
+      const uint4 taps = band[b][32 * k];
+
+      multiply(sum, taps, b0, b1);
+      if (I::parts > 1) {
+        const __half *rest = at + window.plane + 16 * k;
+
+        multiply(sum, band[b][32 * (I::steps + k)], b0, b1);
+        multiply(sum, taps, *(const uint32_t *)rest, *(const uint32_t *)(rest + 8));
+      }
+    }
     to[i][0][0] = halves_of(sum[0], sum[1]);
     to[i][0][1] = halves_of(sum[2], sum[3]);
     if (I::parts > 1) {
@@ -67,56 +69,56 @@ sum_window(uint32_t (&to)[I::lines][I::parts][2], const CnvTileJob &s, const Int
 }
 
 /* 16 rows of outputs of the warp's lines. */
-template <typename T, int C, typename I = Interpolate<T, C>>
+template <typename I>
 __device__ static void
 sum_samples(float (&level)[I::lines][2][4], const uint32_t (&sums)[I::groups][I::lines][I::parts][2],
-            const CnvTileJob &s, const uint4 *bands, const float4 *first)
+            const uint4 *bands, const float4 *first)
 {
 #pragma unroll
   for (int k = 0; k < I::steps; k++) {
-    const uint4 band = bands[32 * k];
+    const uint4 band = bands[32 * k], rest = bands[32 * ((I::parts - 1) * I::steps + k)];
 
 #pragma unroll
-    for (int i = 0; i < I::lines; i++) {
-      if (!is_line_filtered<C>(s, i))
-        continue;
+    for (int i = 0; i < I::lines; i++)
 #pragma unroll
       for (int half = 0; half < 2; half++) {
+        const uint32_t b0 = sums[2 * k][i][0][half], b1 = sums[2 * k + 1][i][0][half];
+
         if (k == 0)
-          multiply_first(level[i][half], band, sums[0][i][0][half], sums[1][i][0][half], first[C == 1 ? 0 : i]);
+          multiply_first(level[i][half], band, b0, b1, first[I::bands > 1 ? 0 : i]);
         else
-          multiply(level[i][half], band, sums[2 * k][i][0][half], sums[2 * k + 1][i][0][half]);
-        if (I::parts > 1)
+          multiply(level[i][half], band, b0, b1);
+        if (I::parts > 1) {
+          multiply(level[i][half], rest, b0, b1);
           multiply(level[i][half], band, sums[2 * k][i][I::parts - 1][half], sums[2 * k + 1][i][I::parts - 1][half]);
+        }
       }
-    }
   }
 }
 
 /* A lane's level of sample i of the 4 * C that it has in a row: pixels are neighbours, and so are their channels. */
-template <typename T, int C>
+template <int C, int LINES>
 __device__ static float
-level_of_sample(const float (&level)[Interpolate<T, C>::lines][2][4], int i, int half)
+level_of_sample(const float (&level)[LINES][2][4], int i, int half)
 {
   const int pixel = i / C;
 
-  return level[i % C][pixel / 2][2 * half + pixel % 2];
+  return i % C < LINES ? level[i % C < LINES ? i % C : 0][pixel / 2][2 * half + pixel % 2] : 1024.0f;
 }
 
 /* What becomes of levels: they are stored as samples; or clamped, blended and scaled too, and channels are copied. */
-template <typename T, int C, BlurMode MODE>
+template <typename T, int C, BlurMode MODE, typename I>
 __device__ static void
-store_levels(const TileParams &params, const float (&level)[Interpolate<T, C>::lines][2][4], int pixel, int row,
-             bool blends, bool merges)
+store_levels(const TileParams &params, const float (&level)[I::lines][2][4], int pixel, int row, bool blends,
+             bool merges)
 {
-  typedef Interpolate<T, C> I;
   typedef typename Word<T>::type W;
   const CnvTileJob &s = params.s;
   const SampleBits bits = {s.shift, (uint32_t)s.full_bits * 0x10001u};
   const int lane = threadIdx.x % 32, x = (pixel + lane % 4 * 4) * C;
 
 #pragma unroll
-  for (int w = 0; w < I::lines; w++) {
+  for (int w = 0; w < (C == 1 ? I::lines : C); w++) {
     const int first = C == 1 ? x + 16 * w : x + 4 * w;
     uint8_t *out = cnv_tiles + output_offset<I::row_bytes>(params.tile.rows, row, first * I::bytes);
     W word[2] = {};
@@ -126,8 +128,8 @@ store_levels(const TileParams &params, const float (&level)[Interpolate<T, C>::l
     for (int i = 0; i < 8; i++) {
       const int half = i / 4, at = i % 4;
 
-      four[at / 2][2 * half + at % 2] =
-          C == 1 ? level[w][at / 2][2 * half + at % 2] : level_of_sample<T, C>(level, 4 * w + at, half);
+      four[at / 2][2 * half + at % 2] = C == 1 ? level[w % I::lines][at / 2][2 * half + at % 2]
+                                               : level_of_sample<C, I::lines>(level, 4 * w + at, half);
     }
     if (blends)
 #pragma unroll
@@ -148,29 +150,29 @@ store_levels(const TileParams &params, const float (&level)[Interpolate<T, C>::l
   }
 }
 
-template <typename T, int C, BlurMode MODE, typename I = Interpolate<T, C>>
+template <typename T, int C, BlurMode MODE, typename I>
 __device__ static void
 interpolate_rows(const TileParams &params, const InterpolateWindow &window, const int (&begin)[I::bands],
                  const uint4 *const (&band)[I::bands], const uint4 *first_bands, int pixel, bool blends, bool merges)
 {
   const CnvTileJob &s = params.s;
-  const int n = s.decimation.from.shift[CNV_Y], places = CNV_INTERPOLATE_PLACES_Y(n);
+  const int places = cnv_interpolate_places(s.decimation.from.shift[CNV_Y], params.tile.rows);
   const int lane = threadIdx.x % 32, n_rows = params.tile.at.y_end - params.tile.at.y;
   uint32_t sums[I::groups][I::lines][I::parts][2];
 
 #pragma unroll
   for (int group = 0; group < I::groups; group++)
-    sum_window<T, C>(sums[group], s, window, begin, band, group);
+    sum_window<I>(sums[group], window, begin, band, group);
 #pragma unroll 1
   for (int row = 0, group = I::groups; row < n_rows; group++) {
     const uint4 *bands = first_bands;
 
 #pragma unroll 1
-    for (int place = 0; place < places && row < n_rows; place++, row += 16, bands += 32 * I::steps) {
+    for (int place = 0; place < places && row < n_rows; place++, row += 16, bands += 32 * I::fragments) {
       float level[I::lines][2][4];
 
-      sum_samples<T, C>(level, sums, s, bands, window.first);
-      store_levels<T, C, MODE>(params, level, pixel, row + lane / 4, blends, merges);
+      sum_samples<I>(level, sums, bands, window.first);
+      store_levels<T, C, MODE, I>(params, level, pixel, row + lane / 4, blends, merges);
     }
     if (row >= n_rows)
       break;
@@ -180,19 +182,32 @@ interpolate_rows(const TileParams &params, const InterpolateWindow &window, cons
 #pragma unroll
       for (int i = 0; i < I::lines * I::parts * 2; i++)
         sums[g][i / I::parts / 2][i / 2 % I::parts][i % 2] = sums[g + 1][i / I::parts / 2][i / 2 % I::parts][i % 2];
-    sum_window<T, C>(sums[I::groups - 1], s, window, begin, band, group);
+    sum_window<I>(sums[I::groups - 1], window, begin, band, group);
   }
 }
 
-/* Two numbers of a lattice as f16 samples about the level that `offset` has: -(2^23 + number) times a number's unit. */
+/* Eight numbers of a lattice as f16 samples about the level that `offset` has, -(2^23 + number) times a number's unit;
+ * and what f16 leaves of them, `plane` numbers on. */
 template <typename T>
-__device__ static uint32_t
-samples_of_numbers(uint32_t pair, float offset)
+__device__ static void
+put_samples(__half *to, const uint4 &numbers, float offset, int plane)
 {
   constexpr float unit = 1.0f / (1 << CNV_DECIMATED_BITS(sizeof(T)));
+  const uint32_t pair[4] = {numbers.x, numbers.y, numbers.z, numbers.w};
+  uint32_t samples[4], rest[4];
 
-  return halves_of(fmaf(__uint_as_float(__byte_perm(pair, 0x4b00, 0x5410)), unit, offset),
-                   fmaf(__uint_as_float(__byte_perm(pair, 0x4b00, 0x5432)), unit, offset));
+#pragma unroll
+  for (int i = 0; i < 4; i++) {
+    const float low = fmaf(__uint_as_float(__byte_perm(pair[i], 0x4b00, 0x5410)), unit, offset);
+    const float high = fmaf(__uint_as_float(__byte_perm(pair[i], 0x4b00, 0x5432)), unit, offset);
+
+    samples[i] = halves_of(low, high);
+    if (sizeof(T) > 1)
+      rest[i] = rest_of(samples[i], low, high);
+  }
+  *(uint4 *)to = make_uint4(samples[0], samples[1], samples[2], samples[3]);
+  if (sizeof(T) > 1)
+    *(uint4 *)(to + plane) = make_uint4(rest[0], rest[1], rest[2], rest[3]);
 }
 
 /* The first number of a window's row, in a row of the lattice, and the row. */
@@ -221,12 +236,12 @@ middle_level(const CnvTileArgs &l, const CnvLattice &from, const InterpolateWind
 }
 
 /* Loads the window, 16 bytes at a time, several of them under way at once. */
-template <typename T, int C>
+template <typename T, int N>
 __device__ static void
 load_window(const CnvTileArgs &l, const CnvTileJob &s, __half *to, const InterpolateWindow &window,
-            const WindowPlace &place, const float (&middle)[C])
+            const WindowPlace &place, const float (&middle)[N])
 {
-  constexpr int batch = sizeof(T) > 1 ? 1 : C == 1 ? 4 : C == 2 ? 2 : 1;
+  constexpr int parts = sizeof(T), batch = parts > 1 ? 3 - N : N == 1 ? 4 : N == 2 ? 2 : 1;
   constexpr float unit = 1.0f / (1 << CNV_DECIMATED_BITS(sizeof(T)));
   const CnvLattice &from = s.decimation.from;
   const int chunks = window.pitch / 8, lanes = chunks <= 8 ? 8 : 16, step = blockDim.x / lanes;
@@ -237,29 +252,23 @@ load_window(const CnvTileArgs &l, const CnvTileJob &s, __half *to, const Interpo
 
 #pragma unroll 1
     for (int y = threadIdx.x / lanes; y < window.rows; y += batch * step) {
-      uint4 numbers[batch][C];
+      uint4 numbers[batch][N];
 
 #pragma unroll
       for (int i = 0; i < batch; i++) {
         const uint16_t *row = row_of_lattice(l, from, 0, place.row + min(y + i * step, window.rows - 1)) + at;
 
 #pragma unroll
-        for (int c = 0; c < C; c++)
-          if (is_line_filtered<C>(s, c))
-            numbers[i][c] = __ldcg((const uint4 *)(row + (int64_t)c * from.plane));
+        for (int c = 0; c < N; c++)
+          numbers[i][c] = __ldcg((const uint4 *)(row + (int64_t)c * from.plane));
       }
 #pragma unroll
       for (int i = 0; i < batch; i++)
+        if (y + i * step < window.rows)
 #pragma unroll
-        for (int c = 0; c < C; c++)
-          if (is_line_filtered<C>(s, c) && y + i * step < window.rows) {
-            const float offset = fmaf(-INTEGERS, unit, -middle[c]);
-            const uint4 &n = numbers[i][c];
-
-            *(uint4 *)(to + c * window.plane + (y + i * step) * window.pitch + 8 * chunk) =
-                make_uint4(samples_of_numbers<T>(n.x, offset), samples_of_numbers<T>(n.y, offset),
-                           samples_of_numbers<T>(n.z, offset), samples_of_numbers<T>(n.w, offset));
-          }
+          for (int c = 0; c < N; c++)
+            put_samples<T>(to + c * parts * window.plane + (y + i * step) * window.pitch + 8 * chunk, numbers[i][c],
+                           fmaf(-INTEGERS, unit, -middle[c]), window.plane);
     }
   }
 }
@@ -286,36 +295,37 @@ put_input(const TileParams &params)
   }
 }
 
-template <typename T, int C>
+template <typename T, int C, int N = C>
 __device__ static void
 interpolate_tile(const CnvTileArgs &l, TileParams &params, float4 *first)
 {
-  typedef Interpolate<T, C> I;
+  typedef Interpolate<T, C, N> I;
   const CnvTileJob &s = params.s;
   const CnvDecimation &d = s.decimation;
   const CnvLattice &from = d.from;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, shift = from.shift[CNV_X];
   const int left = params.tile.at.x / C - d.anchor, top = params.tile.at.y - s.job.y;
   const int at = (left >> shift) + d.lead[CNV_X] - from.first[CNV_X] + CNV_DECIMATED_MARGIN;
-  const int places = CNV_INTERPOLATE_PLACES_X(shift), n_y = CNV_INTERPOLATE_PLACES_Y(from.shift[CNV_Y]);
+  const int places = CNV_INTERPOLATE_PLACES_X(shift), all_y = CNV_INTERPOLATE_PLACES_Y(from.shift[CNV_Y]);
+  const int n_y = cnv_interpolate_places(from.shift[CNV_Y], params.tile.rows);
   const uint4 *words = (const uint4 *)((const uint32_t *)l.bands + s.bands);
-  uint4 *bands_y = (uint4 *)(cnv_tiles + I::row_bytes * params.tile.rows), *bands_x = bands_y + n_y * I::steps * 32;
-  __half *to = (__half *)(bands_x + places * I::steps * 32);
+  uint4 *bands_y = (uint4 *)(cnv_tiles + I::row_bytes * params.tile.rows), *bands_x = bands_y + n_y * I::fragments * 32;
+  __half *to = (__half *)(bands_x + places * I::fragments * 32);
   const int pitch = cnv_interpolate_pitch(C, I::bytes, shift), rows = cnv_interpolate_rows(&d, params.tile.rows);
   const InterpolateWindow window = {to, pitch, rows * pitch, rows, first};
   const WindowPlace place = {at & ~7, (top >> from.shift[CNV_Y]) + d.lead[CNV_Y]};
-  float middle[C];
+  float middle[N];
 
-  for (int i = threadIdx.x; i < n_y * I::steps * 32; i += blockDim.x)
+  for (int i = threadIdx.x; i < n_y * I::fragments * 32; i += blockDim.x)
     copy_16(bands_y + i, words + i);
-  for (int i = threadIdx.x; i < places * I::steps * 32; i += blockDim.x)
-    copy_16(bands_x + i, words + (n_y + (at & 1) * places) * I::steps * 32 + i);
+  for (int i = threadIdx.x; i < places * I::fragments * 32; i += blockDim.x)
+    copy_16(bands_x + i, words + (all_y + (at & 1) * places) * I::fragments * 32 + i);
 #pragma unroll
-  for (int c = 0; c < C; c++)
-    middle[c] = is_line_filtered<C>(s, c) ? middle_level<T>(l, from, window, place, c) : 0.0f;
-  load_window<T, C>(l, s, to, window, place, middle);
+  for (int c = 0; c < N; c++)
+    middle[c] = middle_level<T>(l, from, window, place, c);
+  load_window<T, N>(l, s, to, window, place, middle);
 #pragma unroll
-  for (int c = 0; c < C; c++)
+  for (int c = 0; c < N; c++)
     if ((int)threadIdx.x == c) {
       const float level = fmaf(d.gain, middle[c] - s.mid, s.offset);
 
@@ -341,12 +351,12 @@ interpolate_tile(const CnvTileArgs &l, TileParams &params, float4 *first)
 #pragma unroll
     for (int b = 0; b < I::bands; b++) {
       begin[b] = (at & 6) + ((16 * (group + b)) >> shift & ~1);
-      band[b] = bands_x + ((group + b) & (places - 1)) * I::steps * 32 + lane;
+      band[b] = bands_x + ((group + b) & (places - 1)) * I::fragments * 32 + lane;
     }
     if (!s.clamps && !blends)
-      interpolate_rows<T, C, BLUR_PLAIN>(params, window, begin, band, bands_y + lane, 16 * group, false, merges);
+      interpolate_rows<T, C, BLUR_PLAIN, I>(params, window, begin, band, bands_y + lane, 16 * group, false, merges);
     else
-      interpolate_rows<T, C, BLUR_ALL>(params, window, begin, band, bands_y + lane, 16 * group, blends, merges);
+      interpolate_rows<T, C, BLUR_ALL, I>(params, window, begin, band, bands_y + lane, 16 * group, blends, merges);
   }
   store_outputs<T, I::width, true, false>(l, params, {});
 }
@@ -354,13 +364,14 @@ interpolate_tile(const CnvTileArgs &l, TileParams &params, float4 *first)
 /* The tile of a block, and its job with all that is worked out of it. */
 template <typename T>
 __device__ static void
-begin_interpolate(const CnvTileArgs &l, TileParams &params, int width)
+begin_interpolate(const CnvTileArgs &l, TileParams &params)
 {
   const CnvTilePlace place = find_place<true>(l);
   const bool is_inline = l.n_jobs <= CNV_TILE_JOBS_INLINE;
   const CnvTileJob &s = (is_inline ? l.job : (const CnvTileJob *)l.jobs)[place.job];
 
   if (threadIdx.x == 0) {
+    const int width = CNV_INTERPOLATE_WIDTH(s.channels);
     const TileOutput at = l.tiles ? tile_output(s, width, place.column, place.row) : tile_output(s, width);
 
     params.tile = {at,    s.rows,         0, 0, 0, s.pointers, s.job.field, s.term.n[CNV_Y], s.bands, false, false,
@@ -378,17 +389,22 @@ begin_interpolate(const CnvTileArgs &l, TileParams &params, int width)
   __syncthreads();
 }
 
-/* CHANNELS: of a pixel of 8 bits; 0: one or two, of any bits. */
-template <typename T, int CHANNELS>
+/* PIXELS: samples of 8 bits, of three or four channels; else of one or two. */
+template <typename T, bool PIXELS>
 __device__ static void
 interpolate(const CnvTileArgs &l)
 {
   __shared__ TileParams params;
-  __shared__ float4 first[CHANNELS > 0 ? CHANNELS : 2];
+  __shared__ float4 first[4];
 
-  begin_interpolate<T>(l, params, CHANNELS == 3 ? 3 * 128 : CHANNELS == 4 ? 4 * 64 : 128);
-  if constexpr (CHANNELS > 0) {
-    interpolate_tile<T, CHANNELS>(l, params, first);
+  begin_interpolate<T>(l, params);
+  if constexpr (PIXELS) {
+    if (params.s.channels == 3)
+      interpolate_tile<T, 3>(l, params, first);
+    else if (params.s.filtered == 7)
+      interpolate_tile<T, 4, 3>(l, params, first);
+    else
+      interpolate_tile<T, 4>(l, params, first);
   } else {
     if (params.s.channels == 1)
       interpolate_tile<T, 1>(l, params, first);

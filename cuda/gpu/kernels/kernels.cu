@@ -148,8 +148,7 @@ BLOCKS(stage_out, stage_out(b, l))
 #define DENSE_OVER_TIME(ROWS, PAIRS, blocks, plain)                                                                    \
   BOTH(plain, dense_over_time_u8_##ROWS##_##PAIRS, FITTING(blocks), dense_over_time < ROWS, PAIRS)
 #define DECIMATE(name, bits, channels, wide, blocks) TILES(name##_u##bits, blocks, decimate<uint##bits##_t, wide>)
-#define INTERPOLATE(name, bits, channels, width, blocks)                                                               \
-  TILES(name##_u##bits, blocks, interpolate<uint##bits##_t, (channels) < 3 ? 0 : (channels)>)
+#define INTERPOLATE(name, bits, wide, blocks) TILES(name##_u##bits, blocks, interpolate<uint##bits##_t, wide>)
 TILES(fused_u8, 6, fused<uint8_t>)
 TILES(fused_u16, 5, fused<uint16_t>)
 WARPS(one_tap_u8, CNV_ONE_TAP_WARPS, 32 / CNV_ONE_TAP_WARPS, one_tap<uint8_t>)
@@ -162,5 +161,5 @@ CNV_DENSE_VARIANTS(DENSE)
 CNV_DENSE_OVER_TIME_VARIANTS(DENSE_OVER_TIME)
 CNV_DECIMATE_VARIANTS(DECIMATE)
 TILES(decimate_again, 6, decimate_again)
-CNV_INTERPOLATE_VARIANTS(INTERPOLATE)
+CNV_INTERPOLATE_KERNELS(INTERPOLATE)
 #endif
