@@ -377,9 +377,9 @@ typedef struct {
 /* Variants: name, bits, channels at most, whether there are more than two, and blocks that should fit a multiprocessor.
  * Tiles of interpolate differ in width for three and four channels, of which one kernel takes care. */
 #define CNV_DECIMATE_VARIANTS(V)                                                                                       \
-  V(decimate, 8, 2, false, 6)                                                                                          \
+  V(decimate, 8, 2, false, 7)                                                                                          \
   V(decimate_pixels, 8, 4, true, 4)                                                                                    \
-  V(decimate, 16, 2, false, 4)
+  V(decimate, 16, 2, false, 5)
 #define CNV_INTERPOLATE_KERNELS(V)                                                                                     \
   V(interpolate, 8, false, 6)                                                                                          \
   V(interpolate_pixels, 8, true, 4)                                                                                    \
