@@ -162,6 +162,16 @@ add_tiles(void)
   CNV_RING_VARIANTS(RING)
   CNV_DENSE_VARIANTS(DENSE)
   CNV_DENSE_OVER_TIME_VARIANTS(DENSE_OVER_TIME)
+#define DECIMATE(name, bits, most, wide, blocks)                                                                       \
+  add_named((Variant){.bytes = (bits) / 8, .decimation = DECIMATES, .channels = most}, sizeof(CnvTileArgs),            \
+            tiles_decimate, "cnv_%s_u%d", #name, bits);
+#define INTERPOLATE(name, bits, most, blocks)                                                                          \
+  add_named((Variant){.bytes = (bits) / 8, .decimation = INTERPOLATES, .channels = (most)}, sizeof(CnvTileArgs),       \
+            tiles_interpolate, "cnv_%s_u%d", #name, bits);
+  CNV_DECIMATE_VARIANTS(DECIMATE)
+  add_named((Variant){.decimation = DECIMATES_AGAIN, .channels = CNV_MAX_CHANNELS}, sizeof(CnvTileArgs),
+            tiles_decimate_again, "cnv_decimate_again");
+  CNV_INTERPOLATE_VARIANTS(INTERPOLATE)
 }
 
 const StandinKernel *

@@ -8,6 +8,9 @@
 
 G_BEGIN_DECLS
 
+/* Kernels of wide gaussians. */
+typedef enum { NO_DECIMATION, DECIMATES, DECIMATES_AGAIN, INTERPOLATES } Decimation;
+
 /* The variant that a name ends in; what a kind of kernel has none of is 0. */
 typedef struct {
   int bytes;    /* of a sample */
@@ -22,6 +25,8 @@ typedef struct {
   int terms;             /* dense */
   int digits, rows;      /* dense; rows of taps in registers, or 0 */
   int pairs;             /* dense: of frames, or 0 */
+  Decimation decimation;
+  int channels; /* decimate, interpolate: at most */
 } Variant;
 
 typedef struct {
@@ -47,5 +52,10 @@ void tiles_fused(const KernelRun *run);
 void tiles_one_tap(const KernelRun *run);
 void tiles_blur(const KernelRun *run);
 void tiles_dense(const KernelRun *run);
+
+/* decimated.c: kernels with CnvTileArgs. */
+void tiles_decimate(const KernelRun *run);
+void tiles_decimate_again(const KernelRun *run);
+void tiles_interpolate(const KernelRun *run);
 
 G_END_DECLS

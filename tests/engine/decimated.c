@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Wide gaussians by auto on a GPU, which filters decimated samples: within the arithmetic's contract against the
+ * oracle, by that way and no other, and flat content stays flat.
+ */
+#include <gst/check/gstcheck.h>
+
+#include <string.h>
+
+#include "support/cases.h"
+
+typedef struct {
+  const char *format;
+  int width, height, radius;
+  CnvBorder border;
+  double scale;
+  gboolean decimates;
+  const TestRegions *parts; /* NULL: the whole frame */
+} Row;
+
+static const TestRegions two = {
+    "two, with feather", 1, 2, {{{31, 45, 90, 111}, 0}, {{100, 80, 99, 33}, 0}}, .feather = 7};
+static const TestRegions ellipse = {"an ellipse", 1, 1, {{{20, 31, 201, 160}, 0, CNV_SHAPE_ELLIPSE}}};
+static const TestRegions moved = {"moved",       1, 1, {{{8, 6, 180, 176}, 0}}, .moved = TRUE, .target_x = 31,
+                                  .target_y = 21};
+
+static const Row rows[] = {
+    {"GRAY8", 261, 243, 60, CNV_BORDER_REPLICATE, 1, TRUE},
+    {"GRAY8", 261, 243, 40, CNV_BORDER_CONSTANT, 1, TRUE, &two},
+    {"GRAY8", 340, 301, 48, CNV_BORDER_REFLECT, 0.7, TRUE, &ellipse},
+    {"GRAY8", 1100, 1030, 200, CNV_BORDER_REPLICATE, 1, TRUE}, /* decimated twice */
+    {"GRAY8", 700, 690, 24, CNV_BORDER_REPLICATE, 1, FALSE},   /* blur takes less time */
+    {"GRAY8", 200, 180, 60, CNV_BORDER_REPLICATE, 1, FALSE},   /* the frame is too small */
+    {"NV12", 301, 283, 64, CNV_BORDER_WRAP, 1, TRUE},
+    {"NV12", 420, 411, 88, CNV_BORDER_REPLICATE, 1, TRUE, &moved},
+    {"I420", 301, 283, 48, CNV_BORDER_REFLECT_101, 1, TRUE},
+    {"RGB", 231, 217, 48, CNV_BORDER_REPLICATE, 1, TRUE},
+    {"RGBA", 231, 217, 48, CNV_BORDER_REFLECT, 1, TRUE, &two},
+    {"RGBA", 231, 217, 32, CNV_BORDER_CONSTANT, 1, TRUE},
+    {"ARGB", 281, 277, 64, CNV_BORDER_REPLICATE, 1, TRUE},
+    {"GRAY8", 261, 243, 60, CNV_BORDER_RENORMALIZE, 1, FALSE},
+    {"P010_10LE", 540, 523, 128, CNV_BORDER_REPLICATE, 1, TRUE},
+    {"GRAY16_LE", 261, 243, 60, CNV_BORDER_REPLICATE, 1, FALSE},
+};
+
+/* Contents: noise, dark noise, and waves, of which f16 numbers about 128 made too much. */
+static guint
+dark_value(gpointer data, int plane, int channel, int x, int y, guint full)
+{
+  return test_random(data) % (24 * (full + 1) / 256);
+}
+
+static guint
+flat_value(gpointer data, int plane, int channel, int x, int y, guint full)
+{
+  return full * 3 / 4 + plane + channel;
+}
+
+static guint
+ramp_value(gpointer data, int plane, int channel, int x, int y, guint full)
+{
+  return (guint)(x * 7 + y * 3 + plane + channel) * full / 255 / 16 % (full + 1);
+}
+
+typedef guint (*ValueAt)(gpointer data, int plane, int channel, int x, int y, guint full);
+
+static const struct {
+  const char *name;
+  ValueAt value; /* NULL: noise */
+} contents[] = {{"noise", NULL}, {"dark", dark_value}, {"flat", flat_value}, {"a ramp", ramp_value}};
+
+static void
+run_row(CnvSession *session, const Row *row, guint content)
+{
+  const CnvImage image = {cnv_format_find(row->format), row->width, row->height, 0.2126, 0.0722, FALSE};
+  const TestFilter filter = {
+      .name = "wide", .type = CNV_FILTER_GAUSSIAN, .radius_x = -1, .radius_y = -1, .scale = row->scale};
+  g_autofree char *what = g_strdup_printf("%s %dx%d, radius %d, %s", row->format, row->width, row->height, row->radius,
+                                          contents[content].name);
+  guint64 before = session->stats.coarse;
+  guint32 seed = test_options.seed + content;
+  GError *error = NULL;
+  TestFrame in, out;
+  CnvFilter made;
+  CnvPlan *plan;
+  CnvWork work;
+  TestRun run;
+
+  test_filter_make(&filter, row->radius, test_options.seed, &made);
+  made.border = row->border;
+  made.border_color = 0xff3060c0;
+  plan = cnv_plan_new(&made, &image, CNV_ALGORITHM_AUTO, cnv_backend_find("cuda"), &error);
+  ck_assert_msg(plan != NULL, "%s: %s", what, error ? error->message : "");
+  work = CNV_WORK_ALL(&plan);
+  if (row->parts) {
+    work.everything = FALSE;
+    work.region = row->parts->region;
+    work.n_regions = row->parts->n_regions;
+    work.feather = row->parts->feather;
+    work.moved = row->parts->moved;
+    work.target_x = row->parts->target_x;
+    work.target_y = row->parts->target_y;
+  }
+  test_frame_init(&in, image.format, image.width, image.height, (TestLayout){0, 0, 5});
+  test_frame_init(&out, image.format, image.width, image.height, (TestLayout){64, 1, 7});
+  if (contents[content].value)
+    test_frame_fill_with(&in, contents[content].value, &seed);
+  else
+    test_frame_fill(&in, TEST_NOISE, seed);
+  test_run_init(&run, CNV_MEMORY_HOST, &in, &out);
+  ck_assert_msg(cnv_session_submit(session, &work, &run.from, &run.to, &error) && cnv_session_wait(session, &error),
+                "%s: %s", what, error ? error->message : "");
+  test_run_finish(&run);
+  if ((session->stats.coarse > before) != row->decimates)
+    test_fail("%s: %s", what, row->decimates ? "not by decimated samples" : "by decimated samples");
+  test_output_check(&work, &in, &out, what);
+  test_frame_clear(&in);
+  test_frame_clear(&out);
+  cnv_plan_unref(plan);
+  cnv_filter_clear(&made);
+}
+
+START_TEST(test_decimated)
+{
+  const CnvBackend *cuda = cnv_backend_find("cuda");
+  const CnvSessionOptions options = {.device = 0};
+  CnvSession *session = NULL;
+  int step = test_options.extent == TEST_QUICK ? test_options.quick_step : 1;
+
+  if (cuda && (!test_options.backend || strcmp(test_options.backend, "cuda") == 0) && cuda->probe(-1, NULL))
+    session = cuda->open(&options, NULL);
+  if (!session) {
+    g_printerr("no GPU: no wide gaussians by decimated samples\n");
+    return;
+  }
+  for (guint i = 0; i < G_N_ELEMENTS(rows) * G_N_ELEMENTS(contents); i++)
+    if ((int)(i + i / G_N_ELEMENTS(contents)) % step == 0)
+      run_row(session, &rows[i / G_N_ELEMENTS(contents)], i % G_N_ELEMENTS(contents));
+  cnv_session_close(session);
+  test_set_finish("gaussians by decimated samples");
+}
+END_TEST
+
+TCase *
+test_decimated_tcase(void)
+{
+  TCase *tcase = tcase_create("decimated");
+
+  tcase_add_test(tcase, test_decimated);
+  return tcase;
+}
