@@ -25,7 +25,7 @@ typedef struct {
 } Taps;
 
 static CnvPlan *
-plan_of(const Taps *t, const char *format, CnvBorder border, CnvAlgorithm algorithm)
+plan_of_size(const Taps *t, const char *format, CnvBorder border, CnvAlgorithm algorithm, int width, int height)
 {
   double taps[49];
   CnvFilter filter;
@@ -40,12 +40,18 @@ plan_of(const Taps *t, const char *format, CnvBorder border, CnvAlgorithm algori
     taps[i] = 1 + t->step * (i * i % 7) + 0.01 * i;
   if (t->width)
     filter.kernel = cnv_taps_new(t->width, t->height, taps);
-  plan = test_plan_new(&filter, CNV_ALGORITHM_AUTO, format, WIDTH, HEIGHT);
+  plan = test_plan_new(&filter, CNV_ALGORITHM_AUTO, format, width, height);
   for (int p = 0; p < plan->n_planes; p++)
     if (plan->plane[p].filtered)
       plan->plane[p].algorithm = algorithm;
   cnv_filter_clear(&filter);
   return plan;
+}
+
+static CnvPlan *
+plan_of(const Taps *t, const char *format, CnvBorder border, CnvAlgorithm algorithm)
+{
+  return plan_of_size(t, format, border, algorithm, WIDTH, HEIGHT);
 }
 
 static guint
@@ -76,7 +82,7 @@ static void
 set_work(CnvSchedule *schedule, const CnvWork *work)
 {
   static const CnvKernelId last[] = {CNV_KERNEL_NAIVE,   CNV_KERNEL_TILED, CNV_KERNEL_COLUMNS, CNV_KERNEL_FUSED,
-                                     CNV_KERNEL_ONE_TAP, CNV_KERNEL_BLUR,  CNV_KERNEL_DENSE};
+                                     CNV_KERNEL_ONE_TAP, CNV_KERNEL_BLUR,  CNV_KERNEL_DENSE,   CNV_KERNEL_INTERPOLATE};
   guint done = 0;
 
   cnv_schedule_init(schedule);
@@ -159,6 +165,41 @@ START_TEST(test_pixels)
 
     set_work(&schedule, &CNV_WORK_ALL(&plan));
     ck_assert_str_eq(schedule.variant[CNV_KERNEL_BLUR]->name, rows[i].name);
+    cnv_schedule_clear(&schedule);
+    cnv_plan_unref(plan);
+  }
+}
+END_TEST
+
+/* Wide gaussians, by decimated samples where that takes less time: planes share the launches. */
+START_TEST(test_decimated)
+{
+  static const struct {
+    const char *format;
+    int radius;
+    guint launches; /* 0: blur does it */
+    const char *name;
+  } rows[] = {
+      {"NV12", 32, 0, "blur_u8_5x5"},
+      {"NV12", 44, 2, "interpolate_u8"},
+      {"NV12", 200, 3, "interpolate_u8"},
+      {"RGBA", 20, 0, "ring_u8_17"},
+      {"RGBA", 32, 2, "interpolate_pixels_u8"},
+      {"RGB", 48, 2, "interpolate_pixels_u8"},
+      {"P010_10LE", 32, 0, "blur_split_u16_5x5"},
+      {"P010_10LE", 128, 2, "interpolate_u16"},
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+    const Taps taps = {CNV_FILTER_GAUSSIAN, rows[i].radius};
+    CnvKernelId kernel = rows[i].launches ? CNV_KERNEL_INTERPOLATE : CNV_KERNEL_BLUR;
+    CnvPlan *plan = plan_of_size(&taps, rows[i].format, CNV_BORDER_REPLICATE, CNV_ALGORITHM_TENSOR, 1920, 1080);
+    CnvSchedule schedule;
+
+    set_work(&schedule, &CNV_WORK_ALL(&plan));
+    ck_assert_uint_eq(count_jobs(&schedule, kernel), plan->n_planes);
+    ck_assert_uint_eq(schedule.launches->len, MAX(rows[i].launches, 1));
+    ck_assert_str_eq(schedule.variant[kernel]->name, rows[i].name);
     cnv_schedule_clear(&schedule);
     cnv_plan_unref(plan);
   }
@@ -441,6 +482,7 @@ add_tests(TCase *tcase)
 {
   tcase_add_test(tcase, test_whole_frames);
   tcase_add_test(tcase, test_pixels);
+  tcase_add_test(tcase, test_decimated);
   tcase_add_test(tcase, test_gradient);
   tcase_add_test(tcase, test_regions);
   tcase_add_test(tcase, test_coverage);

@@ -245,11 +245,11 @@ typedef struct {
  * block and room in the instruction cache. */
 #define CNV_BLUR_VARIANTS(V)                                                                                           \
   V(blur, 8, 2, 2, 2, 1, 1, 80, 7, 1)                                                                                  \
-  V(blur, 8, 3, 2, 2, 1, 1, 96, 6, 1)                                                                                  \
-  V(blur, 8, 5, 2, 2, 1, 1, 112, 5, 1)                                                                                 \
+  V(blur, 8, 3, 2, 2, 1, 1, 96, 6, 0)                                                                                  \
+  V(blur, 8, 5, 2, 2, 1, 1, 112, 5, 0)                                                                                 \
   V(blur, 8, 3, 3, 2, 1, 1, 96, 5, 1)                                                                                  \
   V(blur, 8, 5, 5, 2, 1, 1, 80, 3, 1)                                                                                  \
-  V(blur_split, 8, 2, 2, 2, 2, 1, 64, 4, 1)                                                                            \
+  V(blur_split, 8, 2, 2, 2, 2, 1, 64, 4, 0)                                                                            \
   V(blur_split, 8, 3, 3, 1, 2, 1, 128, 4, 0)                                                                           \
   V(blur_split, 8, 5, 5, 1, 2, 1, 128, 3, 0)                                                                           \
   V(blur_split, 16, 2, 2, 2, 2, 1, 64, 4, 0)                                                                           \
@@ -294,14 +294,14 @@ cnv_ring_bytes(int bytes, int pitch, int k_x, int steps, int blocks, int parts)
  * number of them from memory), samples that a warp makes side by side, blocks that should fit a multiprocessor, plain.
  * Samples of 16 bits take three digits, and so does the sum of two digits of taps with them. */
 #define CNV_DENSE_VARIANTS(V)                                                                                          \
-  V(8, 1, 1, 1, 4, 32, 7, 1)                                                                                           \
+  V(8, 1, 1, 1, 4, 32, 7, 0)                                                                                           \
   V(8, 1, 1, 2, 4, 32, 7, 1)                                                                                           \
-  V(8, 1, 1, 2, 6, 32, 6, 1)                                                                                           \
-  V(8, 1, 1, 2, 8, 32, 6, 1)                                                                                           \
+  V(8, 1, 1, 2, 6, 32, 6, 0)                                                                                           \
+  V(8, 1, 1, 2, 8, 32, 6, 0)                                                                                           \
   V(8, 2, 1, 2, 0, 64, 4, 0)                                                                                           \
   V(8, 3, 1, 2, 0, 64, 4, 0)                                                                                           \
   V(8, 6, 1, 3, 0, 32, 3, 0)                                                                                           \
-  V(8, 1, 2, 1, 4, 32, 7, 1)                                                                                           \
+  V(8, 1, 2, 1, 4, 32, 7, 0)                                                                                           \
   V(8, 4, 2, 2, 0, 32, 2, 0)                                                                                           \
   V(16, 2, 1, 3, 0, 32, 4, 0)                                                                                          \
   V(16, 4, 1, 3, 0, 32, 4, 0)                                                                                          \
@@ -366,8 +366,7 @@ typedef struct {
 #define CNV_DECIMATE_ROWS 16    /* samples of a column that a tile makes, at most */
 /* Lanes that make a number of decimate_again, by the steps down a column: a lane has two rows of it at most. */
 #define CNV_DECIMATE_AGAIN_LANES(shift) (2 << (shift))
-/* Outputs of a column that a tile makes; of samples of 8 bits of one and two channels, if that gives blocks enough for
- * all of the GPU. */
+/* Outputs of a column that a tile makes: more if that gives blocks enough for all of the GPU. */
 #define CNV_INTERPOLATE_ROWS 64
 #define CNV_INTERPOLATE_MORE_ROWS 128
 
@@ -423,13 +422,11 @@ cnv_interpolate_rows(const CnvDecimation *d, int rows)
   return ((rows - 1) >> d->from.shift[CNV_Y]) + d->n[CNV_Y];
 }
 
-/* Rows of pixels of decimate's tile: few beside those that its taps reach over besides, if they fit into memory. */
+/* Rows of pixels of decimate's tile. Tiles of 128 rows took up to 2 us more, though less of them is read twice. */
 static inline int
-cnv_decimate_rows(int shift, int pixel_bytes)
+cnv_decimate_rows(int shift)
 {
-  int most = pixel_bytes > 2 ? 64 : 128, rows = CNV_DECIMATE_ROWS << shift;
-
-  return rows < most ? rows : most;
+  return shift < 2 ? CNV_DECIMATE_ROWS << shift : 64;
 }
 
 /* A job whose tiles a kernel makes in one launch. */
