@@ -102,7 +102,7 @@ check(const char *format, int radius, int width, int height, int most)
     for (int i = 0; i <= 2 * places->radius; i++)
       of_place += places->tap[place][i];
     ck_assert_msg(fabs(of_place - 1) < 1e-12, "radius %d, place %d: sum %.15g", radius, place, of_place);
-    ck_assert_msg(fabs(moved) < 0.02, "radius %d, place %d: outputs lie %g away", radius, place, moved);
+    ck_assert_msg(fabs(moved) < 0.001 * places->step, "radius %d, place %d: outputs lie %g away", radius, place, moved);
     square += error[0] / places->step;
     total = MAX(total, error[1]);
   }
