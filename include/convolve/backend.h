@@ -42,7 +42,7 @@ typedef struct {
   guint threads;   /* cpu: that the last frame was worth */
   guint64 sliding; /* cpu: tiles of all frames that were done by sums that slide (cpu/sliding.c) */
   guint64 summed;  /* cpu: and of dense taps by sums of columns */
-  guint64 coarse;  /* cpu: and by few taps that stand for wide ones (cpu/coarse.c) */
+  guint64 coarse;  /* cpu: and by few taps that stand for wide ones (cpu/coarse.c); cuda: blocks of interpolate */
   guint64 fixed;   /* cpu: and in 16 bits (cpu/fixed.c) */
   guint64 fft;     /* cpu: and by Fourier transforms */
   guint64 planned; /* frames for which jobs and weights of regions were made, since the work was new */
