@@ -26,6 +26,8 @@
  * |[
  * gst-launch-1.0 videotestsrc ! cudaconvolve roi-source=property roi="<<40,40,80,60>>" radius=20 ! fakesink
  * ]| A blur of one rectangle.
+ *
+ * Since: 0.1
  */
 #include <string.h>
 

@@ -168,3 +168,28 @@ check_map_input(const char *input)
 
   return path && g_file_test(path, G_FILE_TEST_IS_REGULAR) ? g_mapped_file_new(path, FALSE, NULL) : NULL;
 }
+
+gboolean
+check_part(double start, double duration, gboolean has_input)
+{
+  const double longest = 1e9;
+
+  if (!(start >= 0 && start <= longest))
+    g_printerr("START=%g cannot be: it must be from 0 to %g seconds\n", start, longest);
+  else if (!(duration >= 0 && duration <= longest))
+    g_printerr("DURATION=%g cannot be: it must be from 0 to %g seconds\n", duration, longest);
+  else if (start > 0 && !has_input)
+    g_printerr("START=%g cannot be: a test picture or a camera has no other beginning\n", start);
+  else
+    return TRUE;
+  return FALSE;
+}
+
+gboolean
+check_quality(int quality)
+{
+  if (quality >= -1 && quality <= 100)
+    return TRUE;
+  g_printerr("QUALITY=%d cannot be: it must be from 0 to 100\n", quality);
+  return FALSE;
+}

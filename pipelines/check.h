@@ -20,3 +20,10 @@ gboolean check_output(const char *input, const char *output);
 /* Returns the bytes of an input that is a regular local file, by name or URI. Returns NULL for others, and if it cannot
  * be read: to open a pipe would wait for its writer. */
 GMappedFile *check_map_input(const char *input);
+
+/* Returns FALSE, with the reason on stderr, if the part of an input cannot begin there or be so long, in seconds; a
+ * start needs an input. NaN is refused too. */
+gboolean check_part(double start, double duration, gboolean has_input);
+
+/* Returns FALSE, with the reason on stderr, if a quality is neither from 0 to 100 nor -1. */
+gboolean check_quality(int quality);

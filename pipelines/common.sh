@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# What the scripts beside it share: set-up and run. Each sources it, and then calls, in this order,
+# What the scripts beside it share: set-up and run. They run from the source tree, and installed as cudaconvolve-blur and
+# so on. Each sources it, and then calls, in this order,
 #   set_up NAME [ARGUMENT...]          installs and builds what is needed; the file is NAME.mp4, or what `type` says
 #   choose_filter FILTER               fills `settings` with it, or with what FILTER says
 #   add_setting NAME VALUE DEFAULT FILTER...   adds VALUE or, for those filters, the default
@@ -9,28 +10,60 @@
 #   photograph                         before set_up: where there is no FILE, a portrait over which the view moves
 #   need_opencv                        before set_up: GStreamer's elements of OpenCV
 #   play [OPTION...] -- ELEMENT ! ...  the video through the elements; the options are those of media.h
-# $player is the program that runs it; $most says how many arguments there may be; $only_window is true where a display
-# is needed.
+# $player is the program that runs it; $most says how many files there may be; $takes_regions is true if arguments may be
+# rectangles; $only_window is true where a display is needed.
 # `shared` lists the settings below that a script reads; --help explains these. Beside them stand BUILD_DIR,
 # CUDACONVOLVE_BUILD and -DOPTION=VALUE, for all.
 set -euo pipefail
-source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+source "$here/setup.sh"
+source "$here/several.sh"
 # Not that of the tests, which has the kernels for all GPUs: they take minutes to compile.
 build=${BUILD_DIR:-$root/build-pipelines}
 
 input=
 output=
-type=mp4
-most=1
+video_type=mp4
+most=999
+takes_regions=false
 player=run
 picture=()       # options for the test picture
 photograph=false # it is one
 wipe=      # or the option for it, where there is no FILE
 only_window=false
-shared=(--verbose OUTPUT FORMAT FRAMES PATIENCE)
+shared=(--verbose OUTPUT START DURATION CODEC QUALITY FORMAT FRAMES PATIENCE CAMERA)
 verbose= # or the option
-arguments=()
-given=() # options for Meson
+files=()
+regions=() # of $takes_regions
+given=()  # options for Meson
+programs= # the folder of the programs of pipelines/, see find_programs()
+
+# Returns 0 if the script is installed: only then are programs beside it. Such a script builds and installs nothing.
+is_installed()
+{
+  [[ -x $here/run ]]
+}
+
+# command_name NAME: what a user calls.
+command_name()
+{
+  if is_installed; then
+    echo "cudaconvolve-$1"
+  else
+    echo "pipelines/$1.sh"
+  fi
+}
+
+# Passes a script's help on, in which an installed one has the name of its command and no options for a build.
+name_commands()
+{
+  if is_installed; then
+    sed -E 's/pipelines\/([a-z-]+)\.(sh|py)/cudaconvolve-\1/g; s/ \[-DOPTION=VALUE\]\.\.\.//; /^.*--set-up|^The script builds/d
+      /^  (-DOPTION|BUILD_DIR|CUDACONVOLVE_BUILD)=/d'
+  else
+    cat
+  fi
+}
 
 # explain SETTING
 explain()
@@ -39,8 +72,14 @@ explain()
   --verbose) echo "--verbose: after the run print all statistics of the element: also taps, times, and bytes copied." ;;
   OUTPUT)
     echo "OUTPUT=FILE: write that file, also where there is a display. Its name says what it is: .mp4 .mkv .webm .ogv with"
-    echo "the sound, .png .jpg the first frame. A picture that comes in is always written as a picture."
+    echo "the sound, .png .jpg the first frame. A picture that comes in is always written as a picture. Of several files:"
+    echo "the folder for the results."
     ;;
+  START) echo "START=1:30: where the part of FILE begins that is filtered, in seconds or as [hours:]minutes:seconds." ;;
+  DURATION) echo "DURATION=10: how long it is; of a camera: when to stop. By default all is filtered." ;;
+  CODEC) echo "CODEC=h264: of the video in the file: h264 h265 av1 vp9." ;;
+  QUALITY) echo "QUALITY=60: of the file, from 0, which is small, to 100, which loses least; by default the encoder's usual one." ;;
+  CAMERA) echo "CAMERA=ELEMENTS: in place of v4l2src for a FILE that is a camera, /dev/video0, as for gst-launch-1.0." ;;
   FORMAT) echo "FORMAT=Y444_10LE: samples of the file; by default 8 bit 4:2:0, which plays everywhere." ;;
   FRAMES) echo "FRAMES=${FRAMES:-300}: frames of the picture that is shown if there is no FILE." ;;
   PATIENCE)
@@ -52,12 +91,19 @@ explain()
   esac
 }
 
+# Prints the head of the script.
+print_head()
+{
+  sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" | grep -v SPDX | name_commands
+}
+
 usage()
 {
   local name
-  sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" | grep -v SPDX
+  print_head
   echo
-  for name in "${shared[@]}" BUILD_DIR CUDACONVOLVE_BUILD -D; do
+  is_installed || shared+=(BUILD_DIR CUDACONVOLVE_BUILD -D)
+  for name in "${shared[@]}"; do
     explain "$name"
   done
   exit 0
@@ -74,11 +120,44 @@ is_picture()
   [[ ${1,,} == *.@(png|jpg|jpeg|webp|bmp|tif|tiff|ppm|pgm) ]]
 }
 
-# check_number NAME VALUE LEAST: sets NAME to the value without zeros before it, with which programs would read it as octal.
+# check_number NAME VALUE LEAST [MOST]: sets NAME to the value without zeros before it, with which programs would read it as octal.
 check_number()
 {
-  [[ $2 != *[!0-9]* && ${#2} -le 9 ]] && ((10#$2 >= $3)) || die "$1 must be a number from $3 to 999999999; it is '$2'"
+  local most=${4:-999999999}
+  [[ $2 != *[!0-9]* && ${#2} -le 9 ]] && ((10#$2 >= $3 && 10#$2 <= most)) ||
+    die "$1 must be a number from $3 to $most; it is '$2'"
   printf -v "$1" %d "$((10#$2))"
+}
+
+# check_time NAME VALUE: sets NAME to the seconds.
+check_time()
+{
+  [[ $2 =~ ^(([0-9]{1,4}:)?[0-9]{1,5}:)?[0-9]{1,7}(\.[0-9]{1,9})?$ ]] ||
+    die "$1 must be a time in seconds, 90 or 1.5, or as [hours:]minutes:seconds, 1:30; it is '$2'"
+  printf -v "$1" %s "$(LC_ALL=C awk -F: '{ for (i = 1; i <= NF; i++) s = 60 * s + $i; printf "%.6f", s }' <<<"$2")"
+  [[ $1 != DURATION || $DURATION == *[1-9]* ]] || die "DURATION must be more than 0; it is '$2'"
+}
+
+# Settings that are the same for all files.
+check_settings()
+{
+  ! shares FRAMES || check_number FRAMES "${FRAMES:-300}" 1
+  ! shares PATIENCE || check_number PATIENCE "${PATIENCE:-10}" 0
+  if shares START; then
+    [[ -z ${START:-} ]] || check_time START "$START"
+    [[ -z ${DURATION:-} ]] || check_time DURATION "$DURATION"
+  fi
+  shares CODEC || return 0
+  [[ -z ${QUALITY:-} ]] || check_number QUALITY "$QUALITY" 0 100
+  [[ ${CODEC:-h264} == @(h264|h265|av1|vp9) ]] || die "CODEC takes h264 h265 av1 vp9; it is '$CODEC'"
+  [[ ${CODEC:-} != vp9 ]] || video_type=webm
+}
+
+# give_option -DOPTION=VALUE
+give_option()
+{
+  ! is_installed || die "there is no option '$1', as an installed command builds nothing: see --help"
+  given+=("$1")
 }
 
 parse_arguments()
@@ -87,33 +166,54 @@ parse_arguments()
   for argument; do
     case $argument in
     -h | --help) usage ;;
-    -D*) given+=("$argument") ;;
+    -D*) give_option "$argument" ;;
     --verbose)
       shares --verbose || die "there is no option '$argument': see --help"
       verbose=--verbose
       ;;
     -*) die "there is no option '$argument': see --help" ;;
-    *) arguments+=("$argument") ;;
+    *)
+      if $takes_regions && ((${#files[@]})) && [[ $argument == *([-0-9]),* && ! -e $argument ]]; then
+        regions+=("$argument")
+      else
+        files+=("$argument")
+      fi
+      ;;
     esac
   done
-  ((${#arguments[@]} <= most)) || die "too many arguments: see --help"
-  ! shares FRAMES || check_number FRAMES "${FRAMES:-300}" 1
-  ! shares PATIENCE || check_number PATIENCE "${PATIENCE:-10}" 0
-  input=${arguments:-}
+  ((${#files[@]} <= most)) || die "too many arguments: see --help"
+  check_settings
+  input=${files:-}
   [[ -n $input ]] || wipe=--wipe
+}
+
+is_camera()
+{
+  [[ -c $1 ]]
+}
+
+# Prints the elements for the camera `input`, which gives raw frames, JPEG or a stream.
+camera()
+{
+  echo "${CAMERA:-v4l2src device=\"$input\"} ! decodebin ! videoconvert"
 }
 
 check_input()
 {
+  if shares START; then
+    [[ -z ${START:-} ]] || [[ -n $input && ! -c $input ]] || die "START needs a FILE; it is '$input'"
+    [[ -z ${START:-}${DURATION:-} ]] || ! is_picture "$input" || die "'$input' is a picture, which has no START or DURATION"
+  fi
   [[ -n $input && $input != *://* ]] || return 0
   [[ -e $input ]] || die "there is no file '$input'"
-  [[ -f $input || -p $input ]] || die "'$input' is a folder or a device, not a file"
+  [[ -f $input || -p $input ]] || is_camera "$input" || die "'$input' is a folder or a device, not a file or a camera"
   [[ -r $input ]] || die "'$input' cannot be read"
 }
 
 # choose_output NAME: the file that is written where there is no display.
 choose_output()
 {
+  type=$video_type
   ! is_picture "$input" || type=png
   [[ ${input,,} != *.@(jpg|jpeg) ]] || type=jpg
   output=${OUTPUT:-$1.$type}
@@ -128,24 +228,43 @@ choose_output()
   [[ ! -d $output ]] || die "OUTPUT must name a file; '$output' is a folder"
 }
 
+# want KIND NAME PACKAGE: what is of use where it is, and comes with a build.
+want()
+{
+  is_installed || need "$@"
+}
+
+# need_encoder CODEC
+need_encoder()
+{
+  case $1 in
+  h264) need element x264enc gstreamer1.0-plugins-ugly ;;
+  h265) need element x265enc gstreamer1.0-plugins-bad ;;
+  av1) need element av1enc gstreamer1.0-plugins-bad ;;
+  vp9) need element vp9enc gstreamer1.0-plugins-good ;;
+  esac
+}
+
 need_plugins()
 {
   case ${output,,} in
   *.mp4 | *.mkv)
     need element mp4mux gstreamer1.0-plugins-good
-    need element x264enc gstreamer1.0-plugins-ugly
+    need_encoder "${CODEC:-h264}"
     ;;
-  *.webm | *.png | *.jp*) need element pngenc gstreamer1.0-plugins-good ;;
+  *.webm) need_encoder "${CODEC:-vp9}" ;;
+  *.png | *.jp*) need element pngenc gstreamer1.0-plugins-good ;;
   esac
   if [[ -n $input ]] && ! is_picture "$input"; then
     need element avdec_h264 gstreamer1.0-libav
     # Decoders and encoders on the GPU; streams that want more than a demuxer of plugins-good, as H.264 in .avi does.
-    [[ ${input,,} == *.@(mp4|m4v|mov|mkv|webm|ogv) ]] && ! have_gpu || need element h264parse gstreamer1.0-plugins-bad
+    [[ ${input,,} == *.@(mp4|m4v|mov|mkv|webm|ogv) ]] && ! have_gpu || want element h264parse gstreamer1.0-plugins-bad
   fi
   [[ ${input,,} != *.webp ]] || need element webpdec gstreamer1.0-plugins-bad
+  ! is_camera "$input" || need element v4l2src gstreamer1.0-plugins-good
   [[ $input != *://* ]] || need element souphttpsrc gstreamer1.0-plugins-good
-  [[ -z ${DISPLAY:-} ]] || need element ximagesink gstreamer1.0-x
-  [[ -z ${WAYLAND_DISPLAY:-} ]] || need element waylandsink gstreamer1.0-plugins-bad
+  [[ -z ${DISPLAY:-} ]] || want element ximagesink gstreamer1.0-x
+  [[ -z ${WAYLAND_DISPLAY:-} ]] || want element waylandsink gstreamer1.0-plugins-bad
 }
 
 # The compute capabilities of the GPUs that CUDA sees, a line each: 90 for 9.0. None without a driver.
@@ -229,11 +348,12 @@ need_opencv()
 take_photograph()
 {
   local photo=$build/portrait.png
-  [[ -e $photo || -n ${CUDACONVOLVE_BUILD:-} ]] || step "fetching a photograph, 21 MB" fetch_portrait "$photo"
+  [[ -e $photo || -n ${CUDACONVOLVE_BUILD:-} ]] || is_installed || step "fetching a photograph, 21 MB" fetch_portrait "$photo"
   [[ -e $photo ]] || die "there is no photograph in '$photo': give a FILE"
   picture=("--still=$photo")
 }
 
+# install_and_build [PROGRAM]
 install_and_build()
 {
   local options target
@@ -243,7 +363,7 @@ install_and_build()
   choose_options
   step "configuring $build" configure "$build" "${options[@]}" "${given[@]}"
   ((${#given[@]} == 0)) || target="${given[*]}"
-  step "building for $target" ninja -C "$build" gst/libgstcudaconvolve.so "pipelines/$player"
+  step "building for $target" ninja -C "$build" gst/libgstcudaconvolve.so "${@/#/pipelines/}"
 }
 
 # use_build FILE...: takes the build in CUDACONVOLVE_BUILD, which must have these files.
@@ -257,21 +377,48 @@ use_build()
   build=$CUDACONVOLVE_BUILD
 }
 
-# set_up NAME [ARGUMENT...]: without a name no file is written.
+# Takes the programs beside the scripts and the plugin that GStreamer finds. What is made once lies in the user's cache.
+use_installation()
+{
+  local packages
+  needs=${needs#"$build_needs"}
+  need element cudaconvolve gstreamer1.0-cudaconvolve
+  need_plugins
+  packages=$(missing_packages)
+  [[ -z $packages ]] ||
+    die "these packages are missing; as root: apt install" $packages "(a plugin elsewhere is found by GST_PLUGIN_PATH)"
+  programs=$here
+  build=${XDG_CACHE_HOME:-$HOME/.cache}/cudaconvolve/pictures
+}
+
+# find_programs [PROGRAM]: finds the plugin, and the program in the folder `programs`: in the build that CUDACONVOLVE_BUILD
+# names, or in the installation that the script belongs to. A script of the source tree builds both.
+find_programs()
+{
+  if [[ -n ${CUDACONVOLVE_BUILD:-} ]]; then
+    use_build gst/libgstcudaconvolve.so "${@/#/pipelines/}"
+  elif is_installed; then
+    use_installation
+    return
+  else
+    install_and_build "$@"
+  fi
+  programs=$build/pipelines
+  export GST_PLUGIN_PATH=$build/gst${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}
+  is_installed || export GST_PRESET_PATH=$root/gst
+}
+
+# set_up NAME [ARGUMENT...]: without a name no file is written. Several files end here.
 set_up()
 {
   parse_arguments "${@:2}"
+  ((${#files[@]} < 2)) || filter_each "$1"
   [[ -z $1 ]] || choose_output "$1"
   check_input
   ! $only_window || [[ -n ${DISPLAY:-}${WAYLAND_DISPLAY:-} ]] ||
-    die "there is no display for a window; pipelines/compare.sh writes a file"
-  if [[ -n ${CUDACONVOLVE_BUILD:-} ]]; then
-    use_build gst/libgstcudaconvolve.so "pipelines/$player"
-  else
-    install_and_build
-  fi
+    die "there is no display for a window; $(command_name compare) writes a file"
+  find_programs "$player"
   ! $photograph || [[ -n $input ]] || take_photograph
-  export GST_PLUGIN_PATH=$build/gst${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}
 }
 
 choose_filter()
@@ -313,7 +460,11 @@ display_works()
 play()
 {
   local options=("--output=$output" ${FORMAT:+"--format=$FORMAT"} ${PATIENCE:+"--patience=$PATIENCE"} $verbose)
-  if [[ -n $input ]]; then
+  options+=(${START:+"--start=$START"} ${DURATION:+"--duration=$DURATION"} ${CODEC:+"--codec=$CODEC"})
+  options+=(${QUALITY:+"--quality=$QUALITY"})
+  if is_camera "$input"; then
+    options+=("--picture=$(camera)")
+  elif [[ -n $input ]]; then
     options+=("--input=$input")
   else
     options+=("--frames=${FRAMES:-300}" "${picture[@]}")
@@ -324,6 +475,6 @@ play()
   else
     say "writing $output"
   fi
-  setpriv --pdeathsig TERM "$build/pipelines/$player" "${options[@]}" "$@" ||
+  setpriv --pdeathsig TERM "$programs/$player" "${options[@]}" "$@" ||
     die "nothing was made of ${input:-the test picture}; the messages above say why"
 }

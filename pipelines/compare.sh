@@ -2,11 +2,11 @@
 # You should see one picture of two halves: on the left the video as it is, on the right the same frame filtered.
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Usage: pipelines/compare.sh [--verbose] [-DOPTION=VALUE]... [FILE|URI]
+# Usage: pipelines/compare.sh [--verbose] [-DOPTION=VALUE]... [FILE|URI]...
 # Without one, of a town of 300 frames.
 # RADIUS=8 FILTER=gaussian BACKEND=auto ALGORITHM=auto: the properties of those names. The file is compared.mp4.
 set -euo pipefail
-source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 
 set_up compared "$@"
 choose_filter gaussian

@@ -1,87 +1,152 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cut.h"
 
-#define MISSING_LEAST GST_SECOND /* files state durations that are some frames off */
-
 struct Cut {
-  GMutex lock;      /* each stream has a thread of its own */
-  GstClockTime end; /* the latest of all streams, in stream time */
-  gint64 duration;  /* that the file states; 0: none */
+  GstElement *pipeline;
+  GstClockTime start, duration; /* a duration of GST_CLOCK_TIME_NONE is up to the end */
+  GstPad *pad;                  /* one of those that are held, for the seek */
+  GstClockTime first;           /* of the frames without a seek */
+  gint ending;                  /* atomic: the end was asked for */
 };
 
-/* Notes the end of a buffer. Streams that begin late or have edit lists end in stream time as the file states. */
-static void
-note_buffer(Cut *cut, GstPad *pad, const GstBuffer *buffer)
-{
-  g_autoptr(GstEvent) event = gst_pad_get_sticky_event(pad, GST_EVENT_SEGMENT, 0);
-  const GstSegment *segment;
-  guint64 time;
-
-  if (!event || !GST_BUFFER_PTS_IS_VALID(buffer))
-    return;
-  gst_event_parse_segment(event, &segment);
-  time = gst_segment_to_stream_time(segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer));
-  if (!GST_CLOCK_TIME_IS_VALID(time))
-    return;
-  if (GST_BUFFER_DURATION_IS_VALID(buffer))
-    time += GST_BUFFER_DURATION(buffer);
-  g_mutex_lock(&cut->lock);
-  cut->end = MAX(cut->end, time);
-  g_mutex_unlock(&cut->lock);
-}
-
-/* Demuxers that estimate a duration know most of it at the end. */
-static void
-note_duration(Cut *cut, GstPad *pad)
-{
-  gint64 duration;
-
-  if (!gst_pad_query_duration(pad, GST_FORMAT_TIME, &duration))
-    return;
-  g_mutex_lock(&cut->lock);
-  cut->duration = MAX(cut->duration, duration);
-  g_mutex_unlock(&cut->lock);
-}
-
-static GstPadProbeReturn
-follow(GstPad *pad, GstPadProbeInfo *info, gpointer cut)
-{
-  if (info->type & GST_PAD_PROBE_TYPE_BUFFER)
-    note_buffer(cut, pad, GST_PAD_PROBE_INFO_BUFFER(info));
-  else if (GST_EVENT_TYPE(GST_PAD_PROBE_INFO_EVENT(info)) == GST_EVENT_EOS)
-    note_duration(cut, pad);
-  return GST_PAD_PROBE_OK;
-}
-
-static void
-pad_added(GstElement *decoder, GstPad *pad, gpointer cut)
-{
-  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, follow, cut, NULL);
-}
-
 Cut *
-cut_watch(GstElement *decoder)
+cut_new(GstElement *pipeline, double start, double duration)
 {
   Cut *cut = g_new0(Cut, 1);
 
-  g_mutex_init(&cut->lock);
-  g_signal_connect(decoder, "pad-added", G_CALLBACK(pad_added), cut);
+  cut->pipeline = pipeline;
+  cut->start = (GstClockTime)(start * GST_SECOND + 0.5);
+  cut->duration = duration > 0 ? (GstClockTime)(duration * GST_SECOND + 0.5) : GST_CLOCK_TIME_NONE;
+  cut->first = GST_CLOCK_TIME_NONE;
   return cut;
 }
 
 void
 cut_free(Cut *cut)
 {
-  g_mutex_clear(&cut->lock);
+  g_clear_object(&cut->pad);
   g_free(cut);
 }
 
-void
-cut_report(Cut *cut, const char *name)
+/* ---- of a file */
+
+typedef struct {
+  gint flushed; /* atomic: what comes is of the part */
+} Hold;
+
+static GstPadProbeReturn
+hold_data(GstPad *pad, GstPadProbeInfo *info, gpointer hold)
 {
-  if (cut->duration > 0 && cut->end + MISSING_LEAST <= (GstClockTime)cut->duration)
-    g_printerr(
-        "warning: '%s' ends at %.1f s, and states a duration of %.1f s: it is cut off or damaged, and the result "
-        "ends there too\n",
-        name, cut->end / (double)GST_SECOND, cut->duration / (double)GST_SECOND);
+  return g_atomic_int_get(&((Hold *)hold)->flushed) ? GST_PAD_PROBE_REMOVE : GST_PAD_PROBE_OK;
+}
+
+/* The seek flushes the decoder. What comes after it has no data yet to be flushed. */
+static GstPadProbeReturn
+drop_flush(GstPad *pad, GstPadProbeInfo *info, gpointer hold)
+{
+  GstEventType type = GST_EVENT_TYPE(GST_PAD_PROBE_INFO_EVENT(info));
+
+  if (type != GST_EVENT_FLUSH_START && type != GST_EVENT_FLUSH_STOP)
+    return GST_PAD_PROBE_OK;
+  g_atomic_int_set(&((Hold *)hold)->flushed, TRUE);
+  return GST_PAD_PROBE_DROP;
+}
+
+void
+cut_hold(Cut *cut, GstPad *pad)
+{
+  Hold *hold = g_new0(Hold, 1);
+
+  if (!cut->pad)
+    cut->pad = gst_object_ref(pad);
+  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_EVENT_FLUSH, drop_flush, hold, g_free);
+  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BLOCK | GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST,
+                    hold_data, hold, NULL);
+}
+
+static void
+fail(Cut *cut, char *text)
+{
+  GError *error = g_error_new_literal(GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED, text);
+
+  gst_element_post_message(cut->pipeline, gst_message_new_error(GST_OBJECT(cut->pipeline), error, NULL));
+  g_error_free(error);
+  g_free(text);
+}
+
+/* Some demuxers take a seek, and fail only then. */
+static gboolean
+is_seekable(GstPad *pad)
+{
+  g_autoptr(GstQuery) query = gst_query_new_seeking(GST_FORMAT_TIME);
+  gboolean seekable = TRUE;
+
+  if (gst_pad_query(pad, query))
+    gst_query_parse_seeking(query, NULL, &seekable, NULL, NULL);
+  return seekable;
+}
+
+static gboolean
+seek(gpointer user_data)
+{
+  Cut *cut = user_data;
+  gboolean ends = GST_CLOCK_TIME_IS_VALID(cut->duration);
+  gint64 length = 0;
+
+  if (gst_pad_query_duration(cut->pad, GST_FORMAT_TIME, &length) && length > 0 && cut->start >= (GstClockTime)length)
+    fail(cut, g_strdup_printf("START=%g is not in the file, which has %.1f s", cut->start / (double)GST_SECOND,
+                              length / (double)GST_SECOND));
+  else if (!is_seekable(cut->pad) ||
+           !gst_pad_send_event(cut->pad,
+                               gst_event_new_seek(1, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE,
+                                                  GST_SEEK_TYPE_SET, (gint64)cut->start,
+                                                  ends ? GST_SEEK_TYPE_SET : GST_SEEK_TYPE_NONE,
+                                                  ends ? (gint64)(cut->start + cut->duration) : -1)))
+    fail(cut, g_strdup("START and DURATION need a file in which GStreamer can seek: a pipe or a stream is none"));
+  return G_SOURCE_REMOVE;
+}
+
+void
+cut_seek(Cut *cut)
+{
+  g_idle_add(seek, cut);
+}
+
+/* ---- of what has no end */
+
+static gboolean
+end_stream(gpointer user_data)
+{
+  Cut *cut = user_data;
+
+  gst_element_send_event(cut->pipeline, gst_event_new_eos());
+  g_atomic_int_set(&cut->ending, FALSE);
+  return G_SOURCE_REMOVE;
+}
+
+static GstPadProbeReturn
+watch_time(GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
+{
+  Cut *cut = user_data;
+  GstClockTime time = GST_BUFFER_PTS(GST_PAD_PROBE_INFO_BUFFER(info));
+
+  if (!GST_CLOCK_TIME_IS_VALID(time))
+    return GST_PAD_PROBE_OK;
+  if (!GST_CLOCK_TIME_IS_VALID(cut->first))
+    cut->first = time;
+  if (time < cut->first + cut->duration)
+    return GST_PAD_PROBE_OK;
+  /* Asked for again with each frame that is dropped: a busy machine lost the event once. */
+  if (g_atomic_int_compare_and_exchange(&cut->ending, FALSE, TRUE))
+    g_idle_add(end_stream, cut);
+  return GST_PAD_PROBE_DROP;
+}
+
+void
+cut_end(Cut *cut, GstElement *filter)
+{
+  g_autoptr(GstPad) pad = gst_element_get_static_pad(filter, "sink");
+
+  if (GST_CLOCK_TIME_IS_VALID(cut->duration))
+    gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, watch_time, cut, NULL);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Files that are cut off: their streams end before the time that the file states as its duration. Demuxers take that
- * for the end of the stream, and report nothing.
+ * A part of the input, by time. Of a file, streams are held until all of them are known; then one exact seek leads to
+ * the part. Nothing after the decoder sees that, and the part begins at time 0. A test picture or a camera ends after
+ * the duration.
  */
 #pragma once
 
@@ -9,10 +10,17 @@
 
 typedef struct Cut Cut;
 
-/* Watches all streams that a decodebin or uridecodebin exposes. Free with cut_free() after the pipeline has stopped. */
-Cut *cut_watch(GstElement *decoder);
-void cut_free(Cut *cut);
+/* Returns the part from `start` on, in seconds, of this duration; 0 is up to the end. Free with cut_free() when the
+ * pipeline has stopped. */
+Cut *cut_new(GstElement *pipeline, double start, double duration);
 
-/* Prints a warning on stderr if all streams of the file `name` have ended a second or more before its duration. For
- * .avi, .ogv and .ts there is none, as GStreamer computes their duration from the data that is there. */
-void cut_report(Cut *cut, const char *name);
+/* Holds the data of a decoder's source pad until cut_seek() has led to the part. */
+void cut_hold(Cut *cut, GstPad *pad);
+
+/* Seeks, soon and in the main loop. Posts an error if GStreamer cannot seek in the input or it has ended before. */
+void cut_seek(Cut *cut);
+
+/* Ends the stream when the duration of frames has reached the filter. */
+void cut_end(Cut *cut, GstElement *filter);
+
+void cut_free(Cut *cut);

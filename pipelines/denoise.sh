@@ -2,11 +2,11 @@
 # You should see a video with less noise; without a file also its PSNR against the clean picture, higher after than before.
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Usage: pipelines/denoise.sh [--verbose] [-DOPTION=VALUE]... [FILE|URI]
+# Usage: pipelines/denoise.sh [--verbose] [-DOPTION=VALUE]... [FILE|URI]...
 # Without one, of a test picture of 300 frames that stands still under noise.
 # RADIUS=3 SIGMA=1.5 BACKEND=auto: temporal-radius, temporal-sigma and backend. The file is denoised.mp4.
 set -euo pipefail
-source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 
 # mix FRAMES PATTERN...: a picture that stands still, with a tenth of another one over it.
 mix()

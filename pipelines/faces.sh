@@ -3,7 +3,7 @@
 # of them, and a warning if one came and went.
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Usage: pipelines/faces.sh [--verbose] [-DOPTION=VALUE]... [FILE|URI]
+# Usage: pipelines/faces.sh [--verbose] [-DOPTION=VALUE]... [FILE|URI]...
 # Without one, of a portrait that Debian ships, over which the view moves for 300 frames.
 # FILTER=mosaic SHAPE=ellipse STRENGTH=0.2 EXPAND=0.25 FEATHER=0 SMOOTH=10: filter, roi-shape, roi-relative-size,
 # roi-expand, roi-feather, and roi-smooth: frames that hide a face where it was, when the detector misses it.
@@ -12,7 +12,7 @@
 # facedetect finds faces that look into the camera, and not in every frame: look at the result before you give it away.
 # The file is faceless.mp4, without the location (GPS) of the video.
 set -euo pipefail
-source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 
 player=faces
 need_opencv

@@ -21,25 +21,25 @@
 #   BUILD_DIR=DIR         in the environment: build in DIR
 #   CUDACONVOLVE_BUILD=DIR    in the environment: use the build in DIR as it is, and install nothing
 set -euo pipefail
-source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 
 shared=()
+arguments=()
 for argument; do
   case $argument in
   -h | --help)
-    sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" | grep -v SPDX
+    print_head
     exit
     ;;
-  -D*) given+=("$argument") ;;
+  -D*) give_option "$argument" ;;
   *) arguments+=("$argument") ;;
   esac
 done
-if [[ -n ${CUDACONVOLVE_BUILD:-} ]]; then
-  use_build gst/libgstcudaconvolve.so
-else
-  need_library
-  install_and_build
-fi
+need_library
+# Without Dask, workers are threads of library.py.
+! is_installed || [[ " ${arguments[*]} " != *" --scheduler"[\ =]"none "* ]] ||
+  needs=${needs/"python distributed python3-distributed"/}
+find_programs
 [[ ${arguments[*]} != --set-up ]] || exit 0
-export GST_PLUGIN_PATH=$build/gst${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH} GST_PRESET_PATH=$root/gst
-exec /usr/bin/python3 "$root/pipelines/library.py" "${arguments[@]}"
+! is_installed || export PYTHONDONTWRITEBYTECODE=1 # nothing beside what is installed
+exec /usr/bin/python3 "$here/library.py" "${arguments[@]}"

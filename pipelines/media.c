@@ -12,17 +12,20 @@
 #include "photo.h"
 #include "play.h"
 #include "tracks.h"
+#include "truncated.h"
 
 typedef struct {
-  char *input, *picture, *still, *output, *format, *encoder;
-  int frames;
+  char *input, *picture, *still, *output, *format, *encoder, *codec;
+  int frames, quality;    /* -1: the encoder's usual one */
+  double start, duration; /* seconds; a duration of 0 is all */
   gboolean window, wipe, hides;
 
   const Container *container;
   GstElement *pipeline, *filter; /* the second: all through which the video goes */
   Mux *mux;                      /* NULL without a muxer */
+  Cut *cut;                      /* NULL: from beginning to end */
   Photo *photo;                  /* or NULL */
-  Cut *cut;                      /* NULL without a file */
+  Truncation *truncation;        /* NULL without a file */
   gint has_video;                /* atomic: a pad with video has come */
 } Media;
 
@@ -66,7 +69,7 @@ deep_format(const Media *media, const GstVideoInfo *from)
 
   if (GST_VIDEO_INFO_IS_YUV(from) && from->finfo->w_sub[1] == 1)
     format = from->finfo->h_sub[1] == 1 ? "I420_10LE" : "I422_10LE";
-  return container_encoder(media->container, format) ? format : NULL;
+  return container_encoder(media->container, media->codec, format) ? format : NULL;
 }
 
 /* Says in one sentence that the file holds less than what comes, and how it would hold more. */
@@ -296,6 +299,8 @@ pad_added(GstElement *decoder, GstPad *pad, gpointer user_data)
   const GstCaps *has = current ? current : caps;
   const char *name = gst_structure_get_name(gst_caps_get_structure(has, 0));
 
+  if (media->cut)
+    cut_hold(media->cut, pad);
   if (g_str_has_prefix(name, "video/"))
     add_video(media, pad);
   else if (g_str_has_prefix(name, "audio/"))
@@ -312,8 +317,11 @@ no_more_pads(GstElement *decoder, gpointer user_data)
   Media *media = user_data;
   g_autofree char *text = NULL;
 
-  if (g_atomic_int_get(&media->has_video))
+  if (g_atomic_int_get(&media->has_video)) {
+    if (media->cut)
+      cut_seek(media->cut);
     return;
+  }
   text = g_strdup_printf("there is no video in %s, or none that this GStreamer can decode", media->input);
   fail(media, text, NULL);
 }
@@ -355,14 +363,13 @@ add_input(Media *media)
   gst_bin_add(GST_BIN(media->pipeline), decoder);
   caps = caps_to_expose(media, decoder);
   g_object_set(decoder, "uri", uri, "caps", caps, NULL);
-  media->cut = cut_watch(decoder);
+  media->truncation = truncation_watch(decoder);
   g_signal_connect(decoder, "pad-added", G_CALLBACK(pad_added), media);
   g_signal_connect(decoder, "unknown-type", G_CALLBACK(unknown_type), media);
   g_signal_connect(decoder, "no-more-pads", G_CALLBACK(no_more_pads), media);
   return TRUE;
 }
 
-/* The queue takes the caps with which the elements end. */
 static gboolean
 add_picture(Media *media)
 {
@@ -370,43 +377,17 @@ add_picture(Media *media)
       g_strdup_printf("videotestsrc pattern=black num-buffers=%d "
                       "! video/x-raw,format=NV12,%s,framerate=30/1",
                       media->frames, media->still ? "width=640,height=480" : "width=1280,height=720");
-  g_autofree char *elements = g_strconcat(media->picture ? media->picture : blank, " ! queue", NULL);
-  g_autoptr(GError) error = NULL;
-  GstElement *bin = gst_parse_bin_from_description(elements, TRUE, &error);
+  GstElement *bin = play_parse_source(media->picture ? media->picture : blank);
   g_autoptr(GstPad) pad = NULL;
 
-  if (!bin) {
-    g_printerr("the test picture cannot be made: %s\n", error->message);
+  if (!bin)
     return FALSE;
-  }
   gst_bin_add(GST_BIN(media->pipeline), bin);
   pad = gst_element_get_static_pad(bin, "src");
-  return pad && (media->picture || demo_paint(pad, media->still)) && link_to(pad, media->filter);
+  return (media->picture || demo_paint(pad, media->still)) && link_to(pad, media->filter);
 }
 
 /* ---- output */
-
-/* Returns FALSE, with the reason on stderr, where the file cannot be written here. */
-static gboolean
-choose_encoder(Media *media)
-{
-  const Container *container = media->container;
-  const char *encoder = media->format ? container_encoder(container, media->format) : NULL;
-
-  if (!encoder)
-    encoder = container_first(container->encoder);
-  if (!media->encoder && !encoder) {
-    g_printerr("there is no %s, which encodes the video of %s\n", container->encoder[0], container->suffix);
-    return FALSE;
-  }
-  if (!media->encoder)
-    media->encoder = g_strdup(encoder);
-  if (!media->format || !container->mux || container_takes(media->encoder, media->format))
-    return TRUE;
-  g_printerr("FORMAT=%s cannot be: %.*s does not take it, see gst-inspect-1.0\n", media->format,
-             (int)strcspn(media->encoder, " "), media->encoder);
-  return FALSE;
-}
 
 /* Telephones leave it to the player to turn their videos and photos; here what is written is turned. */
 static char *
@@ -449,7 +430,9 @@ add_output(Media *media)
   g_autoptr(GstElement) converter = NULL, mux = NULL;
   GstElement *bin;
 
-  if (media->container && !choose_encoder(media))
+  if (media->container && !media->encoder)
+    media->encoder = container_choose(media->container, media->codec, media->format, media->quality);
+  if (media->container && !(media->encoder && container_fits(media->container, media->encoder, media->format)))
     return FALSE;
   elements = describe_output(media);
   bin = gst_parse_bin_from_description(elements, TRUE, &error);
@@ -517,7 +500,13 @@ build(Media *media, const char **arguments)
     return FALSE;
   if (media->mux && media->input)
     mux_read_place(media->mux, media->input);
-  return media->input ? add_input(media) : add_picture(media);
+  if (media->start > 0 || media->duration > 0)
+    media->cut = cut_new(media->pipeline, media->start, media->duration);
+  if (media->input)
+    return add_input(media);
+  if (media->cut)
+    cut_end(media->cut, media->filter);
+  return add_picture(media);
 }
 
 /* Returns the exit status. A picture of a video's first frame does not need the rest. */
@@ -527,8 +516,8 @@ play_media(Media *media)
   gboolean whole = media->window || (media->container && media->container->mux);
   int status = play(media->pipeline);
 
-  if (status == 0 && media->cut && whole && !play_was_interrupted())
-    cut_report(media->cut, media->input);
+  if (status == 0 && media->truncation && !media->cut && whole && !play_was_interrupted())
+    truncation_report(media->truncation, media->input);
   return status;
 }
 
@@ -561,6 +550,8 @@ run(Media *media, const char **arguments, MediaPrepare *prepare, gpointer user_d
 {
   g_autoptr(GstElement) filter = NULL;
 
+  if (!check_part(media->start, media->duration, media->input != NULL) || !check_quality(media->quality))
+    return 2;
   if (media->output && !check_output(media->input ? media->input : media->still, media->output))
     return 2;
   if (!check_settings(arguments) || !build(media, arguments))
@@ -581,7 +572,7 @@ int
 media_main(int argc, char **argv, gboolean hides, const GOptionEntry *options, MediaPrepare *prepare,
            gpointer user_data)
 {
-  Media media = {.frames = 300, .hides = hides};
+  Media media = {.frames = 300, .hides = hides, .quality = -1};
   const GOptionEntry entries[] = {
       {"input", 0, 0, G_OPTION_ARG_FILENAME, &media.input, "video to filter, else a test picture", "FILE|URI"},
       {"picture", 0, 0, G_OPTION_ARG_STRING, &media.picture, "the test picture, as for gst-launch-1.0", "ELEMENTS"},
@@ -591,6 +582,10 @@ media_main(int argc, char **argv, gboolean hides, const GOptionEntry *options, M
       {"window", 0, 0, G_OPTION_ARG_NONE, &media.window, "show the video", NULL},
       {"format", 0, 0, G_OPTION_ARG_STRING, &media.format, "samples of the file, like Y444_10LE", "FORMAT"},
       {"encoder", 0, 0, G_OPTION_ARG_STRING, &media.encoder, "of the video", "ELEMENT"},
+      {"codec", 0, 0, G_OPTION_ARG_STRING, &media.codec, "of the video, h264 h265 av1 or vp9", "CODEC"},
+      {"quality", 0, 0, G_OPTION_ARG_INT, &media.quality, "of the video or picture, 0 to 100", "N"},
+      {"start", 0, 0, G_OPTION_ARG_DOUBLE, &media.start, "where the part of the input begins", "SECONDS"},
+      {"duration", 0, 0, G_OPTION_ARG_DOUBLE, &media.duration, "of the part", "SECONDS"},
       {"wipe", 0, 0, G_OPTION_ARG_NONE, &media.wipe, "filter only what is right of a line that moves", NULL},
       {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL},
   };
@@ -613,14 +608,16 @@ media_main(int argc, char **argv, gboolean hides, const GOptionEntry *options, M
   }
   if (media.pipeline)
     gst_object_unref(media.pipeline);
+  g_clear_pointer(&media.cut, cut_free);
   g_clear_pointer(&media.mux, mux_free);
   g_clear_pointer(&media.photo, photo_free);
-  g_clear_pointer(&media.cut, cut_free);
+  g_clear_pointer(&media.truncation, truncation_free);
   g_free(media.input);
   g_free(media.picture);
   g_free(media.still);
   g_free(media.output);
   g_free(media.format);
   g_free(media.encoder);
+  g_free(media.codec);
   return status;
 }

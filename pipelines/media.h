@@ -8,6 +8,9 @@
  *   --output=FILE       .mp4 .mkv .webm .ogv, with the sound; .png .jpg of the first frame; else a window
  *   --format=FORMAT     of the file's samples, like Y444_10LE; by default 8 bit 4:2:0, which plays everywhere
  *   --encoder=ELEMENT   in place of the usual one
+ *   --codec=CODEC       h264 h265 av1 vp9, if the file can hold it and an encoder is installed
+ *   --quality=N         0 (small file) to 100 (little loss), on the scale of the encoder
+ *   --start=SECONDS --duration=SECONDS    the part of the input; a test picture or a camera has only a duration
  *   --wipe              only what is right of a line that moves is filtered
  *   --patience=SECONDS  without progress, after which a local file is given up: 10; 0: never
  *   --verbose           prints all statistics, not only where and how the filter ran

@@ -8,7 +8,7 @@
 # RADIUS=8 FILTER=gaussian ALGORITHM=auto: the properties of those names. BACKEND=cpu: without GPUs, as it also is where there
 # are none.
 set -euo pipefail
-source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 
 shared=()
 most=0
@@ -16,6 +16,6 @@ player=multi-gpu
 set_up "" "$@"
 choose_filter gaussian
 add_radius 8
-"$build/pipelines/multi-gpu" --streams "${STREAMS:-0}" --duration "${DURATION:-3}" --width "${WIDTH:-3840}" \
+"$programs/multi-gpu" --streams "${STREAMS:-0}" --duration "${DURATION:-3}" --width "${WIDTH:-3840}" \
   --height "${HEIGHT:-2160}" --format "${FORMAT:-NV12}" --backend "${BACKEND:-auto}" --memory "${MEMORY:-system}" \
   "${settings[@]}" "algorithm=${ALGORITHM:-auto}"

@@ -268,6 +268,25 @@ play_parse(const char **arguments)
 }
 
 GstElement *
+play_parse_source(const char *elements)
+{
+  g_autofree char *text = g_strconcat(elements, " ! queue name=last-of-source", NULL);
+  g_autoptr(GError) error = NULL;
+  GstElement *bin = gst_parse_bin_from_description(text, FALSE, &error);
+  g_autoptr(GstElement) last = NULL;
+  g_autoptr(GstPad) pad = NULL;
+
+  if (!bin) {
+    g_printerr("the test picture or camera cannot be used: %s\n", error->message);
+    return NULL;
+  }
+  last = gst_bin_get_by_name(GST_BIN(bin), "last-of-source");
+  pad = gst_element_get_static_pad(last, "src");
+  gst_element_add_pad(bin, gst_ghost_pad_new("src", pad));
+  return bin;
+}
+
+GstElement *
 play_filter(GstElement *pipeline)
 {
   g_autoptr(GstIterator) all = NULL;

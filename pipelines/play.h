@@ -10,6 +10,11 @@
  * where that fails. */
 GstElement *play_parse(const char **arguments);
 
+/* Makes a bin of elements as gst-launch-1.0 takes them, such as a test picture or a camera. Its one pad is the source
+ * pad of a queue behind them, so they may end with a decoder whose pads come later. Returns NULL, with the reason on
+ * stderr, where that fails. */
+GstElement *play_parse_source(const char *elements);
+
 /* The first cudaconvolve of the pipeline, unref after use; NULL where there is none. */
 GstElement *play_filter(GstElement *pipeline);
 

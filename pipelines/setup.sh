@@ -7,8 +7,8 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${BUILD_DIR:-$root/build-tests} # `build` is README's, for an installation
 
-# What is needed, a line each: the kind of thing, its name, the Debian or Ubuntu package that has it.
-needs="\
+# What is needed, a line each: the kind of thing, its name, the Debian or Ubuntu package that has it. A build needs more.
+build_needs="\
 command cc gcc
 header stdlib.h libc6-dev
 command meson meson
@@ -17,7 +17,9 @@ command pkg-config pkg-config
 module gmodule-2.0 libglib2.0-dev
 module gstreamer-check-1.0 libgstreamer1.0-dev
 module gstreamer-video-1.0 libgstreamer-plugins-base1.0-dev
-command gst-inspect-1.0 gstreamer1.0-tools
+"
+needs="\
+${build_needs}command gst-inspect-1.0 gstreamer1.0-tools
 element videotestsrc gstreamer1.0-plugins-base
 "
 
@@ -123,7 +125,7 @@ found()
   header) echo "#include <$2>" | cc -E - ;;
   library) [[ -n $(find_library "$2") ]] ;;
   module) pkg-config --exists "$2" ;;
-  element) gst-inspect-1.0 --exists "$2" ;;
+  element) gst-inspect-1.0 --exists --atleast-version=0.0.0 "$2" ;; # of the plugin; without it at least 1.0
   file) [[ -e $2 ]] ;;
   python) /usr/bin/python3 -c "import $2" ;; # the one that packages are for; PATH may lead to another
   typelib) /usr/bin/python3 -c "import gi; gi.require_version('${2%-*}', '${2#*-}')" ;;

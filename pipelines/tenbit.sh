@@ -7,15 +7,16 @@
 # RADIUS=8 FILTER=gaussian BACKEND=auto: the properties of those names. OUTPUT=tenbit.mkv: the file.
 # Blurred at 10 bits and written, with a display too, as FFV1, which loses nothing, into a file .mkv.
 set -euo pipefail
-source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 
-shared=(--verbose FRAMES PATIENCE) # FORMAT is fixed, and OUTPUT ends in .mkv
+most=1
+shared=(--verbose START DURATION FRAMES PATIENCE CAMERA) # FORMAT is fixed, and OUTPUT ends in .mkv
 format=video/x-raw,format=I420_10LE
 
-# The number of levels among the first 2 million samples of a file. What od leaves is read too, lest the writer fails.
+# The number of levels among the first 2 million samples of a file. decodebin might wait for its sound, which is not linked. What od leaves is read too, lest the writer fails.
 count_levels()
 {
-  gst-launch-1.0 -q filesrc "location=$1" ! decodebin ! videoconvert ! "$format" \
+  gst-launch-1.0 -q filesrc "location=$1" ! matroskademux ! avdec_ffv1 ! videoconvert ! "$format" \
     ! identity eos-after=2 ! filesink location=/dev/stdout |
     { od -An -v -tu2 -w2 -N 4000000; cat >/dev/null; } | sort -u | wc -l
 }

@@ -6,9 +6,10 @@
 # Without one, a picture of a town. Press in the video to move the wipe. The line below it, for gst-launch-1.0, has the
 # settings that were changed.
 set -euo pipefail
-source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 
-shared=()
+shared=(CAMERA)
+most=1
 need typelib Gtk-3.0 gir1.2-gtk-3.0 librsvg2-common
 need python gi._gi_cairo python3-gi-cairo
 need python gi.repository.Gst,gi.overrides._gi_gst python3-gst-1.0
@@ -17,13 +18,14 @@ only_window=true
 set_up "" "$@"
 if [[ -z $input ]]; then
   input=$build/town.jpg
-  [[ -e $input ]] || step "drawing a town" "$build/pipelines/$player" "--output=$input" --frames=1 \
+  mkdir -p "$build"
+  [[ -e $input ]] || step "drawing a town" "$programs/$player" "--output=$input" --frames=1 \
     -- cudaconvolve filter=identity
 fi
 case $input in
+/dev/*) read -ra source <<<"$(camera)" ;;
 *://*) source=(uridecodebin "uri=$input") ;;
 *) source=(filesrc "location=$input" ! decodebin) ;;
 esac
 ! is_picture "$input" || source+=(! imagefreeze)
-export GST_PRESET_PATH=$root/gst
-exec /usr/bin/python3 "$root/pipelines/tune.py" "${source[@]}"
+exec /usr/bin/python3 "$here/tune.py" "${source[@]}"

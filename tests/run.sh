@@ -4,10 +4,11 @@
 # Installs what is needed, builds and runs all tests; the last line counts them. Asks nothing, needs no GPU and no nvcc.
 # Races between threads are looked for by tests/tsan.sh, on demand.
 #
-# Usage: tests/run.sh [--no-sanitizers] [--long] [--peers] [--suite NAME]... [-DOPTION=VALUE]...
+# Usage: tests/run.sh [--no-sanitizers] [--long] [--peers] [--packages] [--suite NAME]... [-DOPTION=VALUE]...
 #   --no-sanitizers   leave out the second build, with AddressSanitizer and UndefinedBehaviorSanitizer
 #   --long            all cases of the tests that take minutes with sanitizers or on the stand-in driver
 #   --peers           install OpenCV and SciPy, which are big, for the suite peers; it skips those that are missing
+#   --packages        build, install, try and remove the Debian packages in bare roots, see tests/package.sh
 #   --suite NAME      only that suite: unit kernels element faults standin gpu peers examples
 #   -DOPTION=VALUE    for meson, like -Dcuda=disabled or -Dcuda-arch=sm_90
 # BUILD_DIR=DIR: build in DIR and DIR-asan instead of build-tests and build-tests-asan. CI=true: warnings are errors.
@@ -15,7 +16,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../pipelines/setup.sh"
 
 passed=0 failed=0 skipped=0 finished=false
-sanitizers=true long=false peers=false suites=() options=(-Dtests=true)
+sanitizers=true long=false peers=false packages=false suites=() options=(-Dtests=true)
 
 usage()
 {
@@ -30,6 +31,7 @@ parse_options()
     --no-sanitizers) sanitizers=false ;;
     --long) long=true ;;
     --peers) peers=true ;;
+    --packages) packages=true ;;
     --suite)
       suites+=("${2:?--suite needs a name}")
       shift
@@ -129,7 +131,8 @@ formatted()
 scripts_parse()
 {
   local script bad=0
-  for script in "$root"/{cuda/gpu,tests,tests/element,tests/support,tests/unit,pipelines}/*.sh "$root/.ci/run"; do
+  for script in "$root"/{cuda/gpu,tests,tests/element,tests/support,tests/unit,pipelines}/*.sh "$root"/debian/tests/{pipeline,tools} \
+    "$root/pipelines/tools/completion.bash" "$root/.ci/run"; do
     bash -n "$script" || bad=1
   done
   return $bad
@@ -166,6 +169,7 @@ trap finish EXIT
 need_cuda
 need command c++ g++ # the public headers are for C++ too
 need command python3 python3
+! $packages || need command debootstrap debootstrap
 if find_nvcc >/dev/null && have_gpu; then # CUDA memory and a decoder, for the tests of the suite gpu
   need element h264parse gstreamer1.0-plugins-bad
   need element x264enc gstreamer1.0-plugins-ugly
@@ -201,6 +205,7 @@ if $sanitizers; then
 fi
 check "an installed plugin is where GStreamer looks" "$root/tests/element/install.sh" "$build"
 check "the scripts of pipelines/ build for the GPUs here" "$root/tests/element/architectures.sh"
+! $packages || check "the Debian packages can be built, installed, used and removed" "$root/tests/package.sh"
 check_format
 check "the scripts are right bash" scripts_parse
 finished=true

@@ -19,11 +19,6 @@
 #define SEARCH_ROWS 40 /* taps that the search for it looks at */
 #define WEIGHT_MOST 8  /* times the largest tap: beyond it cosines cancel each other */
 
-/* Columns or rows at least after which sums begin anew, and no fewer than the taps: more tiles for many threads, less
- * beside a region, but more starts. Along rows of more than 8 bits they would not be exact enough for longer. */
-#define RESTART 256
-#define RESTART_DEEP 128
-
 /* Errors that taps as cosines may make along one axis, before the other smoothes them: levels, as a mean over noise.
  * Five cosines leave 1e-7 to 3e-7 of a gaussian: of 16 bits 0.03 of a level at worst. */
 #define COSINES_ERROR 1.2e-4
@@ -169,13 +164,6 @@ cnv_cpu_cosines_fill(CpuCosines *cosines, float *start)
   }
 }
 
-/* Places that are much the same distance apart, whole bands. */
-static int
-restart_after(int size, int least)
-{
-  return cnv_divide_up(cnv_divide_up(size, MAX(size / least, 1)), CNV_CPU_BAND) * CNV_CPU_BAND;
-}
-
 gboolean
 cnv_cpu_find_cosines(CpuPlane *plane)
 {
@@ -183,7 +171,7 @@ cnv_cpu_find_cosines(CpuPlane *plane)
   CpuTerm *term = &plane->term[0];
   double size[CNV_N_AXES] = {0, 0}, gain = 0, error = from->full[0] > 1023 ? COSINES_ERROR_DEEP : COSINES_ERROR;
 
-  if (plane->dense || from->n_terms > 1 || cnv_cpu_divides(plane) || term->taps[CNV_X].run.n || term->taps[CNV_Y].run.n)
+  if (from->n_terms > 1 || cnv_cpu_divides(plane) || term->taps[CNV_X].run.n || term->taps[CNV_Y].run.n)
     return FALSE;
   for (int c = 0; c < from->channels; c++)
     gain = MAX(gain, fabs(from->gain[c]));
@@ -201,8 +189,5 @@ cnv_cpu_find_cosines(CpuPlane *plane)
                    error / noise))
       return FALSE;
   }
-  plane->restart[CNV_X] =
-      restart_after(from->width, from->full[0] > 255 ? RESTART_DEEP : MAX(RESTART, term->from->n[CNV_X]));
-  plane->restart[CNV_Y] = restart_after(from->height, MAX(RESTART, term->from->n[CNV_Y]));
   return TRUE;
 }

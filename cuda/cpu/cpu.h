@@ -28,9 +28,8 @@ typedef struct {
 
 /* The tiles of a plane that are transformed, and how: fft.c. */
 typedef struct {
-  int columns, rows;        /* complex numbers, of samples with their apron; powers of two; columns 0: none is */
+  int columns, rows;        /* complex numbers, of samples with their apron; powers of two; columns 0: none fits */
   int width, height;        /* samples of output: of a row, in whole pixels, and in both halves down a column */
-  double products;          /* of a sample without it, for each that it takes with a single term */
   gsize line;               /* floats from row to row of samples before or after a transform */
   float *table[CNV_N_AXES]; /* factors of transforms along rows and columns */
 } CpuFft;
@@ -41,11 +40,13 @@ typedef struct {
   int slots;                /* rows in the ring */
   gsize ring_stride;        /* floats */
   CpuTaps taps[CNV_N_AXES]; /* dense: those of y are all */
-  CpuStep *steps;           /* summed: those of the taps */
+  CpuStep *steps;           /* prefix sums: those of the taps */
   int n_steps;
-  CpuCosines cosines[CNV_N_AXES]; /* sliding: the taps */
+  CpuCosines cosines[CNV_N_AXES]; /* running sums: the taps */
   float *spectrum;                /* fft: of the taps, strip after strip of columns */
 } CpuTerm;
+
+typedef struct CpuMethod CpuMethod;
 
 /* A plane of a plan, made ready. Arrays of samples are as long as the widest tile, which begins at a whole pixel. */
 typedef struct {
@@ -55,26 +56,28 @@ typedef struct {
   CnvPlane own;
   gboolean weighed;   /* normalised convolution: samples are loaded times their weights, and sums multiplied by norms */
   gboolean unweighed; /* such a plane where all weights are 1 */
-  gboolean of_weights; /* its samples are the weights of such a plane, and its tiles write norms */
-  gboolean dense;      /* all terms as two-dimensional taps */
-  gboolean summed;  /* dense taps of so few steps that rings hold sums of all rows so far, those above the first too */
-  gboolean sliding; /* the only term's taps are sums of cosines */
+  gboolean of_weights;  /* its samples are the weights of such a plane, and its tiles write norms */
+  gboolean dense;       /* all terms as two-dimensional taps */
+  gboolean small_tiles; /* made for many regions, whose tiles are too small for sums to slide */
+  const CpuSimd *simd;
+  const CpuMethod *method; /* the cheapest that fits; NULL: nothing filters the plane */
+  const CpuMethod *large;  /* by_job: cheaper for jobs that are large enough; NULL: none is */
   /* Columns and rows, multiples of these, where sums that run along an axis begin anew, so that their last bits do not
    * depend on tiles. 0: none do. */
   int restart[CNV_N_AXES];
-  gboolean coarse; /* the only term's taps have few that stand for them */
-  CpuCoarse few[CNV_N_AXES];
-  gboolean in_16_bits; /* a narrow gaussian of 8 bits */
-  CpuFixed fixed[CNV_N_AXES];
+  CpuCoarse few[CNV_N_AXES];           /* decimated: the few taps that stand for the only term's */
+  CpuFixed fixed[CNV_N_AXES];          /* in 16 bits: the taps */
   gsize short_odd, short_stride;       /* numbers from even samples to odd ones, and from row to row */
   gsize coarse_stride, blended_stride; /* floats of rows of columns, and of pixels blended along x */
-  float **small;               /* coarse: rows of the small picture of a whole frame, for each column of tiles */
-  int small_width, small_rows; /* pixels of such a tile, and rows */
-  CpuFft fft;                  /* of tiles of jobs that are large enough */
-  double products;             /* some, that a pixel takes */
-  int slots;                   /* rows in all rings */
-  int max_samples;             /* of a tile's row, as fits into cache */
+  float *
+      *decimated; /* decimated: rows of the decimated picture of a whole frame, for each column of tiles; else NULL */
+  int decimated_width, decimated_rows; /* pixels of such a tile, and rows */
+  CpuFft fft;                          /* of tiles of jobs that are large enough */
+  double products;                     /* some, that a pixel takes */
+  int slots;                           /* rows in all rings */
+  int max_samples;                     /* of a tile's row, as fits into cache */
   int widest;        /* samples of a tile's row, as it is; 0: only the reference filters the plane, or nothing does */
+  int acc_rows;      /* rows of sums at a time */
   gsize acc_stride;  /* floats */
   gsize line_length; /* floats of a loaded row with its apron */
   CpuTerm term[CNV_MAX_TERMS];
@@ -90,14 +93,14 @@ typedef struct {
 typedef struct {
   const CpuFrame *frame;
   const CpuPlane *plane;
+  const CpuMethod *method; /* the plane's for the job */
   const CnvJob *job;
   int first, last; /* pixels of a row */
   int top, bottom; /* rows; last and bottom are one beyond */
-  int middle;      /* row where the lower half begins of a tile that is transformed; else 0 */
-  /* Rows of the small picture of a plane with coarse taps, which are blended and filtered along x: each tile makes its
-   * own, or some tiles make those of a whole frame first, top and bottom being numbers of them, and others use them. */
-  float *const *made;
-  const float *const *small;
+  /* Rows of a decimated picture, filtered along x. Each tile makes its own, or some tiles first make those of a whole
+   * frame (`decimates`; top and bottom are numbers of them), and others use them (`decimated`). */
+  float *const *decimates;
+  const float *const *decimated;
   /* Of a weighed plane and of its weights: for each pixel of the job, row by row, 1 divided by the filtered weight, or
    * 0 where that is nearly 0. */
   float *norms;
@@ -127,12 +130,13 @@ typedef struct {
   guint8 *bytes;  /* and their weights */
   guint8 *spread; /* weighed: the weights of a row's samples */
   CpuTermState term[CNV_MAX_TERMS];
-  float *enter, *leave;     /* sliding: a band's rows, of CNV_CPU_CHUNK samples each, that enter sums and leave them */
+  int n_sums;               /* terms whose sums are still to be added up */
+  float *enter, *leave;     /* running sums: rows of a band, of CNV_CPU_CHUNK samples, that enter and leave */
   float *down, *along;      /* sums of all columns, and of the band's rows */
   float *turned, *squares;  /* sums down the columns, and along rows, those of a column side by side */
   gint16 *shorts;           /* in 16 bits: a loaded row with its apron, the ring, rows of sums */
   int *sources;             /* of the loaded row's pixels */
-  float *blended, *results; /* coarse: rows of columns that are blended, and rows of results blended back along x */
+  float *blended, *results; /* decimated: rows decimated down columns, and results interpolated along x */
   float *tile, *strip;      /* fft: bands of rows that are transformed, and a strip of columns */
   float *lines;             /* a band's rows of samples: of the upper half, then of the lower half */
   float *sums_of_terms;     /* products so far, of several terms */
@@ -148,6 +152,41 @@ cnv_cpu_aligned(guint8 *block)
 {
   return block + (CNV_CPU_ALIGNMENT - (guintptr)block % CNV_CPU_ALIGNMENT) % CNV_CPU_ALIGNMENT;
 }
+
+/* Hands out parts of one block; without a block it only counts. */
+typedef struct {
+  guint8 *block;
+  gsize used;
+} CpuArena;
+
+/* A way to filter tiles: a row of the table in methods.c. A plane is filtered by the cheapest method of its algorithm
+ * that fits. */
+struct CpuMethod {
+  const char *name; /* that statistics report */
+  CnvAlgorithm algorithm;
+  gboolean by_job;     /* chosen for each job if it costs less there than the plane's method */
+  gboolean wide_tiles; /* not for planes with small tiles */
+
+  /* The time for `rows` rows of `samples` samples, in units that take as long as so many products of a sample and a
+   * tap. Before `fits` it may be less. NULL: one a sample. */
+  double unit;
+  double (*cost)(const CpuPlane *plane, int samples, int rows);
+  /* Returns TRUE if the method can filter the plane, whose terms are set, exactly enough, and finds the taps that it
+   * needs. NULL: it always can. */
+  gboolean (*fits)(CpuPlane *plane);
+  /* Sets the rows of rings, `widest`, and `restart` if sums begin anew. */
+  void (*shape)(CpuPlane *plane);
+  /* Sets the size of a job's tiles, in pixels. NULL: cnv_cpu_size_tiles. */
+  void (*size)(const CpuPlane *plane, const CnvJob *job, int threads, int size[CNV_N_AXES]);
+  /* Takes arrays of the plane from the arena and, if it has a block, fills them. NULL: there are none. */
+  void (*fill)(CpuPlane *plane, CpuArena *arena);
+  /* Fills arrays with the help of a worker's memory, laid out for the plane. NULL: there are none. */
+  void (*start)(CpuPlane *plane, CpuWorker *worker);
+  /* Takes what a worker needs beside the states of terms. NULL: nothing. */
+  void (*lay_out)(CpuWorker *worker, const CpuPlane *plane, CpuArena *arena);
+  /* Filters a tile, once its terms are started. */
+  void (*run)(CpuWorker *worker, const CpuTile *tile);
+};
 
 /* Column or row where sums begin anew that reach a tile's first one. */
 static inline int
@@ -206,6 +245,15 @@ cnv_cpu_divides(const CpuPlane *plane)
   return plane->from->weight >= 0 || plane->weighed || plane->of_weights;
 }
 
+/* The norms of a tile's row. */
+static inline float *
+cnv_cpu_norms(const CpuTile *tile, int y)
+{
+  const CnvJob *job = tile->job;
+
+  return tile->norms + (gsize)(y - job->y) * job->width + (tile->first - job->x);
+}
+
 /* The weights of what a tile of a plan for normalised convolution reads; NULL: all are 1. */
 static inline const CnvJob *
 cnv_cpu_weights(const CpuTile *tile)
@@ -252,7 +300,7 @@ typedef struct {
   const CpuSimd *simd; /* set by the session */
   CnvPlan *plan[CNV_MAX_PLANS];
   guint n_plans;
-  gboolean small_tiles; /* made for many regions, whose tiles are too small for sums to slide */
+  gboolean small_tiles; /* of planes */
   CpuPlane *plane;   /* CNV_CPU_PLANES of each plan: its own, the weights of each that is weighed, and it unweighed */
   CpuWorker *worker; /* one a thread */
   guint8 *block;     /* of all arrays of planes and workers */
@@ -269,48 +317,48 @@ void cnv_cpu_prepared_clear(CpuPrepared *self);
 /* Lays out a worker's memory for a plane. Returns the bytes that it takes; without a block it only counts them. */
 gsize cnv_cpu_worker_lay_out(CpuWorker *worker, const CpuPlane *plane);
 
-/* Samples of a tile's row, of rows of so many: near what fits into cache, and much the same for all tiles. */
-int cnv_cpu_tile_samples(const CpuPlane *plane, int samples);
+/* methods.c. Sets `method` and `large` of a plane whose terms are shaped. */
+void cnv_cpu_choose_methods(CpuPlane *plane);
+
+/* ---- shape.c: sizes that methods share ---- */
+
+/* Takes n elements of `size` bytes. NULL if the arena has no block. */
+void *cnv_cpu_take(CpuArena *arena, gsize n, gsize size);
+
+/* Returns the time that a method takes for `rows` rows of `samples` samples, in products. */
+double cnv_cpu_cost(const CpuMethod *method, const CpuPlane *plane, int samples, int rows);
+
+/* The cost of multiplying by each tap: of both axes if the algorithm is separable, else in two dimensions. */
+double cnv_cpu_cost_of_taps(const CpuPlane *plane, int samples, int rows);
+
+/* Returns the method for a job of `rows` rows of `samples` samples. */
+const CpuMethod *cnv_cpu_method_of(const CpuPlane *plane, int samples, int rows);
+
+/* Sets `term`, and the rows of its ring, which filters any taps. */
+void cnv_cpu_shape_term(CpuPlane *plane, int t);
+
+/* Sets `widest`: to about max_samples, so that `near` rows stay in cache, or the rings of all terms. */
+void cnv_cpu_shape_width(CpuPlane *plane, int max_samples);
+void cnv_cpu_shape_near(CpuPlane *plane, int near);
+void cnv_cpu_shape_rings(CpuPlane *plane);
+
+/* Size of tiles: as wide as `widest` permits, and enough of them to keep all threads at work. */
+void cnv_cpu_size_tiles(const CpuPlane *plane, const CnvJob *job, int threads, int size[CNV_N_AXES]);
 
 /* The run of an axis that is worth summing, as a box has it; n 0: none. */
 CpuTapRange cnv_cpu_run_of(const float *taps, int n);
 
-/* Products that take as long as a step. */
-#define CNV_CPU_STEP_PRODUCTS 2.5
-
-/* TRUE where all terms have so few steps that sums of rows are faster than taps, and float32 has room for these. Sets
- * n_steps and restart. */
-gboolean cnv_cpu_find_steps(CpuPlane *plane);
-
-/* Finds the steps of dense taps of `channels` floats each; steps NULL: counts them. */
-int cnv_cpu_steps_of(const CnvPlan *plan, const CnvTerm *term, int channels, CpuStep *steps);
+/* ---- taps that methods make ---- */
 
 /* Finds few taps for those of both axes (plan/decimated.h). Sets few. */
 gboolean cnv_cpu_find_coarse(CpuPlane *plane);
 
-/* Finds taps in 16 bits. Sets fixed. */
-gboolean cnv_cpu_find_fixed(CpuPlane *plane);
-
-/* The rows of such tiles, once `widest` is known; and what a thread needs for them. */
-void cnv_cpu_fixed_shape(CpuPlane *plane);
-gsize cnv_cpu_fixed_numbers(const CpuPlane *plane);
-
 /* Finds cosines for the taps of both axes, exact enough for the plane's samples. Sets cosines, all but what
- * cnv_cpu_cosines_fill sets, and restart. */
+ * cnv_cpu_cosines_fill sets. */
 gboolean cnv_cpu_find_cosines(CpuPlane *plane);
 
 /* start: 2 * CNV_CPU_COSINES for each of 2 * radius + 1 samples. */
 void cnv_cpu_cosines_fill(CpuCosines *cosines, float *start);
-
-/* fft.c. Sets fft if transforms are the fastest way for the plane, and exact enough. */
-void cnv_cpu_fft_shape(CpuPlane *plane);
-
-/* TRUE if they are also the fastest way for a job of `rows` rows of `samples` samples. */
-gboolean cnv_cpu_fft_suits(const CpuFft *fft, int samples, int rows);
-
-/* Fills the tables, and the spectra of the plane's terms, with the memory of a worker that is laid out for the plane.
- */
-void cnv_cpu_fft_start(CpuPlane *plane, CpuWorker *worker, const CpuSimd *simd);
 
 /* Powers of two, the lengths of transforms. */
 #define CNV_CPU_FFT_SHORTEST 32
@@ -333,26 +381,20 @@ const CpuSimd *cnv_cpu_choose_simd(const char *wanted);
 void cnv_cpu_weighed_run(CpuWorker *worker, const CpuTile *tile);
 gboolean cnv_cpu_weighed_has_blocks(const CpuTile *tile);
 
-/* Filters a tile by the algorithm of its plane. */
+/* Filters a tile by its method. */
 void cnv_cpu_tile_run(CpuWorker *worker, const CpuTile *tile);
 
-/* The same of a plane that is sliding, once its term is started. */
-void cnv_cpu_slide(CpuWorker *worker, const CpuTile *tile);
+/* How a ring of rows runs down a tile for each term. */
+typedef struct {
+  gboolean repeats; /* a row whose source is that of the row before is a copy of that */
+  /* Makes row k of a term's ring, of row y of the field, -1 for a missing one. */
+  void (*enter)(CpuWorker *worker, const CpuTile *tile, int t, int k, int y, float *to);
+  /* Makes a term's sums for CNV_CPU_ROWS rows of output from row y on; rows: of the ring, from the first that counts.
+   */
+  void (*sum)(CpuWorker *worker, const CpuTile *tile, int t, int y, const float *const *rows);
+} CpuRing;
 
-/* The rows of a whole frame's small picture. */
-int cnv_cpu_small_rows(const CpuCoarse *y, int height);
-
-/* The same of a plane with coarse taps. */
-void cnv_cpu_coarsen(CpuWorker *worker, const CpuTile *tile);
-
-/* The same of a plane in 16 bits. */
-void cnv_cpu_fix(CpuWorker *worker, const CpuTile *tile);
-
-/* The same of one whose middle is set. */
-void cnv_cpu_fft_run(CpuWorker *worker, const CpuTile *tile);
-
-/* The same by the reference; writes the filtered components alone. */
-void cnv_cpu_naive(const CpuTile *tile);
+void cnv_cpu_ring_run(CpuWorker *worker, const CpuTile *tile, const CpuRing *ring);
 
 /* Loads row y of the field with the apron of term t, its frames added up; y: -1 for a missing one. */
 void cnv_cpu_load_row(CpuWorker *worker, const CpuTile *tile, int t, int y, float *row);
@@ -377,16 +419,15 @@ void cnv_cpu_columns_load(const CpuColumns *columns, float *to, int y, int n, in
 /* Fills in the columns that were not loaded, of `size` floats each; values are those of all columns. */
 void cnv_cpu_columns_repeat(const CpuColumns *columns, float *values, gsize size);
 
-/* mosaic.c: makes the means of the cells that row y of a tile lies in, in acc of its term. Returns the first of its
- * rows that lies in others. */
-int cnv_cpu_mosaic_means(CpuWorker *worker, const CpuTile *tile, int y);
-
-/* The end of the cells that row `end` of a job cuts; of other planes `end`. */
-int cnv_cpu_mosaic_end(const CnvPlane *plane, const CnvJob *job, int end);
-
 /* One row of sums for row y of a tile, of number i of the rows of each term's sums. */
 const float *cnv_cpu_combine(CpuWorker *worker, const CpuTile *tile, int y, int i);
 void cnv_cpu_store_row(CpuWorker *worker, const CpuTile *tile, int y, const float *acc);
+
+/* Returns 0 or CNV_WEIGHT_ONE if n weights are all that, else -1. */
+int cnv_cpu_common_weight(const guint8 *weights, int n);
+
+/* Stores a part of a tile's row: row `top`, from the tile's pixel number `from` on. weights: NULL if all are 1. */
+void cnv_cpu_store_part(CpuWorker *worker, const CpuTile *part, int from, const float *acc, const guint8 *weights);
 
 /* CNV_BORDER_RENORMALIZE: makes the factors for row y of a tile. All rows between the borders have the same, so that
  * they are seldom made. */

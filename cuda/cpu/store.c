@@ -31,20 +31,11 @@ divide_by_weight(CpuWorker *worker, const CpuTile *tile, float *acc)
   }
 }
 
-/* The norms of a tile's row. */
-static float *
-norms_at(const CpuTile *tile, int y)
-{
-  const CnvJob *job = tile->job;
-
-  return tile->norms + (gsize)(y - job->y) * job->width + (tile->first - job->x);
-}
-
 /* Marks the pixels that have no sum to divide by. */
 static void
 mark_unfiltered(CpuWorker *worker, const CpuTile *tile, int y, float temporal_sum)
 {
-  const float *norms = norms_at(tile, y);
+  const float *norms = cnv_cpu_norms(tile, y);
 
   for (int i = 0; i < tile->last - tile->first; i++)
     worker->unfiltered[i] = norms[i] == 0 || temporal_sum == 0;
@@ -60,11 +51,11 @@ cnv_cpu_combine(CpuWorker *worker, const CpuTile *tile, int y, int i)
   int pixels = tile->last - tile->first;
   gsize row = i * plane->acc_stride;
   float *acc = worker->term[0].acc + row;
-  int n = cnv_cpu_samples(tile), n_terms = tile->middle ? 1 : plane->from->n_terms; /* transforms have added them up */
+  int n = cnv_cpu_samples(tile), n_sums = worker->n_sums;
 
   if (cnv_border_renormalizes(plane->from->border) && !plane->weighed && !plane->of_weights)
     cnv_cpu_renormalize(worker, tile, y);
-  for (int t = 1; t < n_terms && !magnitude; t++)
+  for (int t = 1; t < n_sums && !magnitude; t++)
     simd->add_scaled(acc, worker->term[t].acc + row, 1, n);
   if (plane->flat) { /* renormalize's factor cancels */
     const CnvPlane *from = plane->from;
@@ -78,13 +69,13 @@ cnv_cpu_combine(CpuWorker *worker, const CpuTile *tile, int y, int i)
   }
   if (plane->weighed) { /* renormalize's factor cancels, too */
     float sum = worker->term[0].temporal_sum;
-    const float *ahead = norms_at(tile, MIN(y + 2, tile->bottom - 1));
+    const float *ahead = cnv_cpu_norms(tile, MIN(y + 2, tile->bottom - 1));
 
     for (int x = 0; x < pixels; x += 16)
       __builtin_prefetch(ahead + x);
 
     worker->has_unfiltered =
-        simd->divide(acc, norms_at(tile, y), sum != 0 ? 1 / sum : 0, pixels, plane->from->channels);
+        simd->divide(acc, cnv_cpu_norms(tile, y), sum != 0 ? 1 / sum : 0, pixels, plane->from->channels);
     if (worker->has_unfiltered)
       mark_unfiltered(worker, tile, y, sum);
   }
@@ -174,30 +165,8 @@ store_plain(const CpuWorker *worker, const CpuTile *part, const float *acc, cons
     simd->merge(to, in, plane->mask, n * component->bytes);
 }
 
-/* Pixels of a row whose weights are looked at together. */
-#define RUN 32
-
-/* The weight that all of up to RUN pixels have, of 255, or -1. */
-static int
-common_weight(const guint8 *weights, int n)
-{
-  guint64 least = G_MAXUINT64, most = 0, eight;
-
-  for (; n >= (int)sizeof eight; n -= (int)sizeof eight, weights += sizeof eight) {
-    memcpy(&eight, weights, sizeof eight);
-    least &= eight;
-    most |= eight;
-  }
-  for (; n > 0; n--, weights++) {
-    least &= *weights == CNV_WEIGHT_ONE ? G_MAXUINT64 : 0;
-    most |= *weights;
-  }
-  return most == 0 ? 0 : least == G_MAXUINT64 ? CNV_WEIGHT_ONE : -1;
-}
-
-/* Stores a part of a tile's row. weights: NULL if all are 1. */
-static void
-store_part(CpuWorker *worker, const CpuTile *part, int from, const float *acc, const guint8 *weights)
+void
+cnv_cpu_store_part(CpuWorker *worker, const CpuTile *part, int from, const float *acc, const guint8 *weights)
 {
   const CpuPlane *plane = part->plane;
   int n = part->last - part->first;
@@ -209,70 +178,4 @@ store_part(CpuWorker *worker, const CpuTile *part, int from, const float *acc, c
     return;
   }
   store_components(part, acc, weights, worker->unfiltered + from);
-}
-
-/* TRUE if pixels of weight 0 must not be stored: another job may write them, or they have bits that carry no value,
- * which were copied with them and would be lost. */
-static gboolean
-leaves_out_zeros(const CpuTile *tile)
-{
-  const CnvFormat *format = tile->plane->plan->image.format;
-
-  return tile->job->shared || format->depth < 8 * format->sample_bytes;
-}
-
-/* Stores pixels of several weights, and none of weight 0. */
-static void
-store_weighted(CpuWorker *worker, const CpuTile *run, int from, const float *acc, const guint8 *weights)
-{
-  int n = run->last - run->first;
-  CpuTile part = *run;
-
-  for (int first = 0, end; first < n; first = end) {
-    for (end = first + 1; end < n && (weights[end] == 0) == (weights[first] == 0);)
-      end++;
-    if (weights[first] == 0)
-      continue;
-    part.first = run->first + first;
-    part.last = run->first + end;
-    store_part(worker, &part, from + first, acc + first * run->plane->stored, weights + first);
-  }
-}
-
-/* Stores row y of a tile: runs of pixels of weight 1, 0 or something between. */
-void
-cnv_cpu_store_row(CpuWorker *worker, const CpuTile *tile, int y, const float *acc)
-{
-  int n = tile->last - tile->first, channels = tile->plane->stored;
-  gboolean leave_out = leaves_out_zeros(tile);
-  const guint8 *weights;
-  CpuTile part = *tile;
-
-  if (tile->plane->of_weights) {
-    const CnvPlane *given = tile->plane->given;
-
-    tile->frame->simd->norms(norms_at(tile, y), acc, n, given->alpha_norm, given->alpha_epsilon * CNV_WEIGHT_ONE);
-    return;
-  }
-  part.top = y;
-  if (tile->job->coverage_pitch == 0) {
-    store_part(worker, &part, 0, acc, NULL);
-    return;
-  }
-  weights = cnv_job_weights(tile->job, tile->frame->coverage, tile->first, y);
-  for (int from = 0, end; from < n; from = end) {
-    int weight = common_weight(weights + from, MIN(RUN, n - from));
-
-    for (end = from + RUN; end < n && common_weight(weights + end, MIN(RUN, n - end)) == weight;)
-      end += RUN;
-    end = MIN(end, n);
-    part.first = tile->first + from;
-    part.last = tile->first + end;
-    if (weight == CNV_WEIGHT_ONE)
-      store_part(worker, &part, from, acc + from * channels, NULL);
-    else if (weight != 0 && leave_out)
-      store_weighted(worker, &part, from, acc + from * channels, weights + from);
-    else if (weight != 0)
-      store_part(worker, &part, from, acc + from * channels, weights + from);
-  }
 }

@@ -18,24 +18,6 @@ typedef struct {
   int x0, y0, x1, y1;
 } Box;
 
-/* TRUE if n weights are all `weight`. */
-static gboolean
-row_is(const guint8 *weights, int n, int weight)
-{
-  const guint64 eight = weight ? G_MAXUINT64 : 0;
-  guint64 next;
-
-  for (; n >= (int)sizeof next; n -= (int)sizeof next, weights += sizeof next) {
-    memcpy(&next, weights, sizeof next);
-    if (next != eight)
-      return FALSE;
-  }
-  for (; n > 0; n--, weights++)
-    if (*weights != weight)
-      return FALSE;
-  return TRUE;
-}
-
 /* TRUE if a box of a job's pixels has only that weight, CNV_WEIGHT_ONE or 0. */
 static gboolean
 box_is(const CpuTile *tile, const CnvJob *job, const Box *box, int weight)
@@ -45,7 +27,7 @@ box_is(const CpuTile *tile, const CnvJob *job, const Box *box, int weight)
   if (box->x0 < job->x || box->y0 < job->y || box->x1 > job->x + job->width || box->y1 > job->y + job->height)
     return FALSE;
   for (int y = box->y0; y < box->y1; y++)
-    if (!row_is(cnv_job_weights(job, tile->frame->coverage, box->x0, y), box->x1 - box->x0, weight))
+    if (cnv_cpu_common_weight(cnv_job_weights(job, tile->frame->coverage, box->x0, y), box->x1 - box->x0) != weight)
       return FALSE;
   return TRUE;
 }
@@ -127,6 +109,7 @@ run_plain(CpuWorker *worker, const CpuTile *part)
   job.coverage_pitch = job.shared = job.weights = 0;
   narrow.job = &job;
   narrow.plane = plane;
+  narrow.method = plane->method;
   for (int x = part->first; x < part->last; x += width) {
     narrow.first = x;
     narrow.last = MIN(x + width, part->last);
@@ -188,6 +171,6 @@ cnv_cpu_weighed_has_blocks(const CpuTile *tile)
   const CpuPlane *plane = tile->plane;
   const CpuPlane *plain = plane + (plane->of_weights ? 1 : 2) * CNV_MAX_PLANES;
 
-  return (plane->weighed || plane->of_weights) && !tile->made && !tile->small && tile->frame->weight[0] == 1 &&
+  return (plane->weighed || plane->of_weights) && !tile->decimates && !tile->decimated && tile->frame->weight[0] == 1 &&
          plain->restart[CNV_X] == 0 && plain->restart[CNV_Y] == 0 && tile->last - tile->first <= CNV_CPU_TILE_MOST;
 }

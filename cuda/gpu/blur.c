@@ -28,11 +28,13 @@
 #define BLUR(name, bits, x, y, m, numbers, n, height, blocks, without)                                                 \
   VARIANT(#name "_u" #bits "_" #x "x" #y, bits, x, y, 1, numbers, 16 * CNV_TILE_WARPS * (m), height, blocks,           \
           .frames = n, .plain = (without) ? #name "_u" #bits "_" #x "x" #y "_plain" : NULL)
+#define WEIGHED(k, of_kernel, height, blocks)                                                                          \
+  VARIANT("blur_weighed_u8_" #of_kernel, 8, k, k, 1, 1, CNV_WEIGHED_WIDTH, height, blocks, .frames = 1, .weighed = TRUE)
 #define RING(name, bits, x, numbers, n, blocks)                                                                        \
   VARIANT(#name "_u" #bits "_" #x, bits, x, CNV_RING_STEPS, 1, numbers, CNV_RING_WIDTH, CNV_RING_ROWS, blocks,         \
           .frames = 1, .ring = n)
-static const CnvVariant variants[] = {CNV_BLUR_PIXELS_VARIANTS(PIXELS) CNV_BLUR_VARIANTS(BLUR)
-                                          CNV_RING_VARIANTS(RING){NULL}};
+static const CnvVariant variants[] = {CNV_BLUR_PIXELS_VARIANTS(PIXELS) CNV_BLUR_WEIGHED_VARIANTS(WEIGHED)
+                                          CNV_BLUR_VARIANTS(BLUR) CNV_RING_VARIANTS(RING){NULL}};
 
 /* Mean error of rounding to f16, relative to the deviation of what is rounded: 2^-12 at most, three quarters of the
  * binade in the mean. */
@@ -228,13 +230,32 @@ halves_suffice(const CnvPlane *plane, const CnvNeeds *needs, CnvTapList taps[CNV
   return cnv_fit_error(plane, round_axes(taps), center != 0);
 }
 
+/* The share of the tap on the sample itself in all taps, at least: then a sample whose weight is above 0 has a sum of
+ * weights above 1e-6 of the most, or has a weight of 1/255 and changes by at most one level (convolve/work.h). */
+#define WEIGHED_CENTER_MIN 1.3e-4
+
+/* TRUE if samples can be weighed: of 8 bits, by positive taps, to levels that need no clamping. */
 static gboolean
-fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error)
+weighs(const CnvPlane *plane, const CnvNeeds *needs, const CnvTapList taps[CNV_N_AXES], gboolean clamps, GError **error)
+{
+  double share = 1;
+
+  for (int axis = 0; axis < CNV_N_AXES; axis++)
+    share *= taps[axis].value[plane->term[0].anchor[axis]] / taps[axis].sum;
+  return (needs->bytes == 1 && needs->n_frames == 1 && needs->digits == 1 && plane->n_terms == 1 && !clamps &&
+          share >= WEIGHED_CENTER_MIN) ||
+         cnv_unsupported(error, "weighed by coverage, it takes 8 bits and positive taps");
+}
+
+static gboolean
+fits(const CnvPlan *plan, const CnvPlane *of, CnvNeeds *needs, GError **error)
 {
   double center;
+  CnvPlane samples;
+  const CnvPlane *plane = cnv_fit_plane(plan, of, &samples);
   const CnvTerm *term = find_terms(plan, plane, &center);
   CnvTapList taps[CNV_N_AXES];
-  gboolean is_large, is_small, is_rough;
+  gboolean is_large, is_small, is_rough, is_fit, clamps;
 
   if (!cnv_fit_samples(plane, error) || !terms_fit(plan, plane, term, error))
     return FALSE;
@@ -242,18 +263,22 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
                       .digits = 2,
                       .bytes = plane->component[0].bytes,
                       .n_frames = plan->n_temporal_taps,
+                      .weighed = plan->is_weighed,
                       .reach = cnv_fit_reach(term, CNV_X) * plane->channels,
                       .rows = cnv_fit_reach(term, CNV_Y)};
   both_axes(plan, plane, term, taps);
-  needs->pixels = is_of_pixels(plane) && !cnv_border_renormalizes((CnvBorder)plane->border) &&
-                  !levels_clamp(plan, plane, taps, center);
+  clamps = levels_clamp(plan, plane, taps, center);
+  needs->pixels = is_of_pixels(plane) && !cnv_border_renormalizes((CnvBorder)plane->border) && !clamps;
   is_rough = !sums_suffice(plane, needs, taps);
   is_large = !(taps[CNV_Y].magnitude <= COLUMN_MAX);
   /* Of a frame smaller than the taps all row sums are nearly alike, and so are their errors. */
   is_small = plane->width < term->n[CNV_X] && plane->height < term->n[CNV_Y];
   if (!is_large && !(is_small && cnv_variant_find(&cnv_kind_blur, needs)) && halves_suffice(plane, needs, taps, center))
     needs->digits = 1;
+  is_fit = !plan->is_weighed || weighs(plane, needs, taps, clamps, error);
   clear_axes(taps);
+  if (!is_fit)
+    return FALSE;
   if (is_large)
     return cnv_unsupported(error, "the filter makes sums too large for it");
   if (is_rough)
@@ -336,7 +361,8 @@ set_job(CnvPlaneKernel *of, GArray *words, const float *weight)
 {
   CnvTileJob *job = &of->tile_job;
   const CnvPlan *plan = of->plan;
-  const CnvPlane *plane = of->plane;
+  CnvPlane samples;
+  const CnvPlane *plane = cnv_fit_plane(plan, of->plane, &samples);
   const CnvVariant *variant = of->variant;
   double center, sum = 0;
   const CnvTerm *term = find_terms(plan, plane, &center);
@@ -348,6 +374,7 @@ set_job(CnvPlaneKernel *of, GArray *words, const float *weight)
   if (variant->digits == 1)
     round_axes(taps);
   job->top = rows_above(variant, &of->shared);
+  job->renormalizes = job->renormalizes && !variant->weighed; /* missing samples have no weight */
   job->steps_y = variant->ring ? cnv_ring_steps(&of->needs) : variant->k_y;
   append_band(words,
               &(Line){taps[CNV_Y].value, n_y, term->anchor[CNV_Y], 1, variant->pixels ? along_y_of_pixels : along_y},
@@ -364,6 +391,10 @@ set_job(CnvPlaneKernel *of, GArray *words, const float *weight)
     job->first_level[i] = job->renormalizes ? 0.0f : job->offset;
   }
   job->center = (float)(center * plane->gain[c]);
+  if (variant->weighed) {
+    job->gain = (float)(plane->gain[c] * (double)plane->alpha_norm * CNV_WEIGHED_UNIT / plane->full[c]);
+    job->fraction = (float)((plane->fraction[c] + plane->base[c]) / (double)plane->full[c]);
+  }
   clear_axes(taps);
 }
 

@@ -32,7 +32,7 @@ cnv_cuda_can_at(int capability, CnvAlgorithm algorithm, const CnvPlan *plan, con
   CnvNeeds needs;
 
   if (cnv_algorithm_has_tiles(algorithm) &&
-      cnv_kernel_with_tiles(algorithm, plan, plane, &needs, error) == CNV_N_KERNELS)
+      cnv_kernel_with_tiles(algorithm, plan, plane, FALSE, &needs, error) == CNV_N_KERNELS)
     return FALSE;
   for (gsize i = 0; i < G_N_ELEMENTS(fastest); i++)
     if (algorithm == fastest[i].algorithm && capability < fastest[i].least)
@@ -51,8 +51,10 @@ cnv_cuda_choose_at(int capability, const CnvPlan *plan, const CnvPlane *plane)
 
   if (plane->cell[CNV_X])
     return CNV_ALGORITHM_MOSAIC;
+  /* Who asks for another algorithm than tensor may want the exactness of float32. */
   for (gsize i = 0; i < G_N_ELEMENTS(fastest); i++)
-    if (cnv_cuda_can_at(capability, fastest[i].algorithm, plan, plane, NULL))
+    if ((plan->requested == CNV_ALGORITHM_AUTO || plan->requested == fastest[i].algorithm) &&
+        cnv_cuda_can_at(capability, fastest[i].algorithm, plan, plane, NULL))
       return fastest[i].algorithm;
   if (plan->n_temporal_taps == 1 && plane->n_terms == 1 && term->n[CNV_X] * term->n[CNV_Y] == 1)
     return CNV_ALGORITHM_NAIVE;

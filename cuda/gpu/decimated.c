@@ -52,6 +52,8 @@ find_needs(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, CnvDecim
                       .rows = cnv_fit_reach(&plane->term[0], CNV_Y)};
   if (plan->n_temporal_taps > 1)
     return cnv_unsupported(error, "it takes single frames");
+  if (plan->is_weighed)
+    return cnv_unsupported(error, "it takes no isolated regions");
   if (plane->full[cnv_fit_first_channel(plane)] > 1023 || (needs->bytes > 1 && needs->channels > 2))
     return cnv_unsupported(error, "it takes samples of up to 10 bits");
   if (plane->combine != CNV_COMBINE_SUM || cnv_border_renormalizes((CnvBorder)plane->border))

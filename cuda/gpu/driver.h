@@ -28,6 +28,7 @@
   X(cuModuleGetFunction)                                                                                               \
   X(cuModuleGetGlobal)                                                                                                 \
   X(cuFuncSetAttribute)                                                                                                \
+  X(cuOccupancyMaxActiveBlocksPerMultiprocessor)                                                                       \
   X(cuMemAlloc)                                                                                                        \
   X(cuMemFree)                                                                                                         \
   X(cuMemHostAlloc)                                                                                                    \
@@ -50,6 +51,9 @@
   X(cuTexObjectCreate)                                                                                                 \
   X(cuTexObjectDestroy)                                                                                                \
   X(cuLaunchKernel)
+
+/* CU_DEVICE_ATTRIBUTE_MPS_ENABLED, which older headers lack. */
+#define CU_DEVICE_ATTRIBUTE_MPS ((CUdevice_attribute)133)
 
 typedef struct {
 #define CNV_DRIVER_MEMBER(name) __typeof__(name) *name;

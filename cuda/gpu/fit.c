@@ -6,6 +6,7 @@
 #include <convolve/status.h>
 
 #include "plan/arith.h"
+#include "plan/job.h"
 
 /* Sums that adding such a number rounds. */
 #define LEVEL_MAX 2097152.0
@@ -30,7 +31,8 @@ cnv_needs_join(const CnvNeeds *a, const CnvNeeds *b)
                     .digits = MAX(a->digits, b->digits),
                     .n_frames = b->n_frames,
                     .channels = MAX(a->channels, b->channels),
-                    .pixels = a->pixels && b->pixels};
+                    .pixels = a->pixels && b->pixels,
+                    .weighed = b->weighed};
 }
 
 int
@@ -47,6 +49,48 @@ cnv_fit_first_channel(const CnvPlane *plane)
   while (!(plane->filtered >> c & 1))
     c++;
   return c;
+}
+
+/* Gives channel c of `to` the numbers of channel k of `from`. */
+static void
+take_channel(CnvPlane *to, int c, const CnvPlane *from, int k)
+{
+  to->mid[c] = from->mid[k];
+  to->full[c] = from->full[k];
+  to->gain[c] = from->gain[k];
+  to->fraction[c] = from->fraction[k];
+  to->base[c] = from->base[k];
+  to->mid_bias[c] = from->mid_bias[k];
+  to->border_value[c] = from->border_value[k] / CNV_WEIGHT_ONE;
+}
+
+const CnvPlane *
+cnv_fit_plane(const CnvPlan *plan, const CnvPlane *plane, CnvPlane *samples)
+{
+  int memory = plane->component[0].plane, n_planes = 0;
+  const CnvPlaneFormat *format = &plan->image.format->plane[memory];
+
+  if (!plan->is_weighed)
+    return plane;
+  for (int p = 0; p < plan->n_planes; p++)
+    n_planes += plan->plane[p].filtered && plan->plane[p].component[0].plane == memory;
+  *samples = *plane;
+  samples->channels = format->channels;
+  samples->filtered = 0;
+  for (int c = 0; c < format->channels; c++) {
+    samples->component[c] = cnv_format_component(plan->image.format, memory, c);
+    take_channel(samples, c, plane, 0);
+    for (int k = 0; k < plane->channels; k++)
+      if (k != plane->weight && plane->component[k].offset == samples->component[c].offset) {
+        take_channel(samples, c, plane, k);
+        samples->filtered |= 1u << c;
+      }
+  }
+  samples->copied = ~samples->filtered & ((1u << format->channels) - 1);
+  samples->weight = -1;
+  samples->covered = FALSE;
+  samples->plain = n_planes == 1 && !format->step && plane->component[plane->weight].bytes == 0;
+  return samples;
 }
 
 static gboolean

@@ -23,6 +23,7 @@ typedef struct {
   int frames;        /* 1: one alone; 2: two and more; 0: any number */
   int channels;      /* decimate, interpolate: at most; 0: any number */
   gboolean pixels;   /* blur: it takes words of four channels, one of which is copied, and plain levels alone */
+  gboolean weighed;  /* blur: normalised convolution (convolve/work.h), of jobs that are whole */
   int width;         /* samples of a tile's width; 0: fused: what taps leave of the pitch */
   int pitch;     /* bytes from row to row in shared memory, where results lie behind a tile that has a width; 0: nothing
                     lies there */
@@ -34,7 +35,7 @@ typedef struct {
 typedef struct {
   int bytes, reach, rows, terms, digits; /* as in CnvVariant; terms 0: none yet */
   int n_frames;                          /* over time; 1: no others */
-  gboolean pixels;                       /* blur: as in CnvVariant */
+  gboolean pixels, weighed;              /* blur: as in CnvVariant */
   int n_x, anchor_x, anchor_y;           /* dense */
   int channels;                          /* decimate, interpolate */
 } CnvNeeds;
@@ -44,6 +45,11 @@ int cnv_ring_steps(const CnvNeeds *needs);
 
 /* The needs of both, for a variant that they share. */
 CnvNeeds cnv_needs_join(const CnvNeeds *a, const CnvNeeds *b);
+
+/* Returns the plane as its samples lie in memory. In normalised convolution this is `samples`, without the weight and
+ * with the channels that are copied, and it is not plain if other planes of the plan write the same memory. Otherwise
+ * it is `plane`. */
+const CnvPlane *cnv_fit_plane(const CnvPlan *plan, const CnvPlane *plane, CnvPlane *samples);
 
 /* An array of samples, whose filtered channels become levels alike. */
 gboolean cnv_fit_samples(const CnvPlane *plane, GError **error);

@@ -11,9 +11,11 @@ static const CnvKernelKind with_blocks[CNV_N_KERNELS] = {
     [CNV_KERNEL_NAIVE] = {"naive", CNV_ALGORITHM_NAIVE, POINTS},
     [CNV_KERNEL_MOSAIC] = {"mosaic", CNV_ALGORITHM_MOSAIC, CNV_MOSAIC_THREADS, CNV_BLOCK_THREADS / CNV_MOSAIC_THREADS,
                            .by_cells = TRUE},
+    [CNV_KERNEL_CELL_SUMS] = {"cells", CNV_ALGORITHM_MOSAIC, CNV_BLOCK_THREADS, 1, .divides = TRUE},
+    [CNV_KERNEL_CELLS] = {"cells", CNV_ALGORITHM_MOSAIC, CNV_BLOCK_THREADS, 1, .divides = TRUE},
     [CNV_KERNEL_TILED] = {"tiled", CNV_ALGORITHM_TILED, COLUMNS},
-    [CNV_KERNEL_TEXTURE_ROWS] = {"texture_rows", CNV_ALGORITHM_TEXTURE, POINTS, .by_terms = TRUE},
-    [CNV_KERNEL_TEXTURE_COLUMNS] = {"texture_columns", CNV_ALGORITHM_TEXTURE, POINTS},
+    [CNV_KERNEL_TEXTURE_ROWS] = {"texture", CNV_ALGORITHM_TEXTURE, POINTS, .by_terms = TRUE},
+    [CNV_KERNEL_TEXTURE_COLUMNS] = {"texture", CNV_ALGORITHM_TEXTURE, POINTS},
     [CNV_KERNEL_ROWS] = {"rows", CNV_ALGORITHM_SEPARABLE, ROWS, .by_terms = TRUE},
     [CNV_KERNEL_COLUMNS] = {"columns", CNV_ALGORITHM_SEPARABLE, COLUMNS},
     [CNV_KERNEL_STAGE_OUT] = {"stage_out", CNV_ALGORITHM_AUTO, POINTS, .by_pixels = TRUE},
@@ -83,8 +85,8 @@ has_single_taps(const CnvPlan *plan, CnvNeeds *needs)
 }
 
 CnvKernelId
-cnv_kernel_with_tiles(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs,
-                      GError **error)
+cnv_kernel_with_tiles(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, gboolean has_windows,
+                      CnvNeeds *needs, GError **error)
 {
   CnvNeeds blur;
 
@@ -94,7 +96,7 @@ cnv_kernel_with_tiles(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlan
     return CNV_N_KERNELS;
   if (has_single_taps(plan, needs))
     return CNV_KERNEL_ONE_TAP;
-  if (cnv_decimated_suits(plan) && cnv_kind_interpolate.fits(plan, plane, needs, NULL))
+  if (!has_windows && cnv_decimated_suits(plan) && cnv_kind_interpolate.fits(plan, plane, needs, NULL))
     return CNV_KERNEL_INTERPOLATE;
   if (cnv_kind_blur.fits(plan, plane, &blur, NULL) && !(is_small(plan, plane, &blur, needs) && prefers_dense(plan))) {
     *needs = blur;
@@ -114,7 +116,7 @@ cnv_kernel_shared_bytes(const CnvKernelKind *kind, const CnvVariant *variant, co
     return (guint)cnv_ring_bytes(needs->bytes, variant->pitch, variant->k_x, cnv_ring_steps(needs), variant->ring,
                                  variant->digits);
   tile = CNV_TILE_BYTES((guint)variant->pitch, (guint)kind->box_rows(variant, needs, rows));
-  return (guint)needs->n_frames * tile + (guint)(rows * variant->width * needs->bytes);
+  return (guint)(needs->n_frames + (variant->weighed ? 1 : 0)) * tile + (guint)(rows * variant->width * needs->bytes);
 }
 
 const CnvVariant *
@@ -122,7 +124,7 @@ cnv_variant_find(const CnvKernelKind *kind, const CnvNeeds *needs)
 {
   for (const CnvVariant *v = kind->variants; v->name; v++)
     if (v->bytes == needs->bytes && v->reach >= needs->reach && v->rows >= needs->rows && v->terms == needs->terms &&
-        v->digits >= needs->digits && (!v->pixels || needs->pixels) &&
+        v->digits >= needs->digits && (!v->pixels || needs->pixels) && !v->weighed == !needs->weighed &&
         (v->frames == 0 || v->frames == MIN(needs->n_frames, 2)) &&
         (v->channels == 0 || v->channels >= needs->channels) && (v->pairs == 0 || needs->n_frames <= 2 * v->pairs) &&
         cnv_kernel_shared_bytes(kind, v, needs, CNV_TILE_STEP) <= kind->shared_max)

@@ -18,6 +18,8 @@ typedef enum {
   CNV_KERNEL_STAGE_IN,
   CNV_KERNEL_NAIVE,
   CNV_KERNEL_MOSAIC,
+  CNV_KERNEL_CELL_SUMS, /* cells, before CELLS: the sums of slices */
+  CNV_KERNEL_CELLS,
   CNV_KERNEL_TILED,
   CNV_KERNEL_TEXTURE_ROWS,
   CNV_KERNEL_TEXTURE_COLUMNS,
@@ -33,6 +35,13 @@ typedef enum {
   CNV_KERNEL_STAGE_OUT,
   CNV_N_KERNELS,
 } CnvKernelId;
+
+/* Returns TRUE for the kernels that do a plane whose kernel is interpolate. */
+static inline gboolean
+cnv_kernel_is_decimated(CnvKernelId kernel)
+{
+  return kernel >= CNV_KERNEL_DECIMATE && kernel <= CNV_KERNEL_INTERPOLATE;
+}
 
 /* A plane, and how it is done. */
 typedef struct {
@@ -55,6 +64,7 @@ typedef struct {
   int block_x, block_y; /* samples and rows that a block makes */
   gboolean by_pixels;   /* pixels and rows */
   gboolean by_cells;    /* cells of a mosaic, as cnv_mosaic_blocks counts them */
+  gboolean divides;     /* cells of a mosaic, as gpu/cells.c divides them */
   gboolean by_terms;    /* it makes the row sums of all terms, one below the other */
 
   /* Kinds with tile jobs: */
@@ -87,9 +97,10 @@ const CnvKernelKind *cnv_kernel_kind(CnvKernelId kernel);
 gboolean cnv_algorithm_has_tiles(CnvAlgorithm algorithm);
 
 /* The kind with tile jobs that does the plane by its algorithm, and what the plane needs of it; CNV_N_KERNELS: none,
- * with the reason (CNV_ERROR_UNSUPPORTED) where the algorithm has such kinds. */
-CnvKernelId cnv_kernel_with_tiles(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs,
-                                  GError **error);
+ * with the reason (CNV_ERROR_UNSUPPORTED) where the algorithm has such kinds. has_windows: jobs may have windows
+ * smaller than the plane, of which decimated samples would not be exact enough. */
+CnvKernelId cnv_kernel_with_tiles(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane,
+                                  gboolean has_windows, CnvNeeds *needs, GError **error);
 
 /* Bytes of shared memory that tiles of so many rows of outputs take of a launch. */
 guint cnv_kernel_shared_bytes(const CnvKernelKind *kind, const CnvVariant *variant, const CnvNeeds *needs, int rows);

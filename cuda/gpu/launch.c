@@ -14,7 +14,9 @@ find_function(CudaSession *self, const CnvLaunch *l, GError **error)
 {
   const CnvKernelKind *kind = cnv_kernel_kind(l->kernel);
   const CnvVariant *variant = self->schedule.variant[l->kernel];
-  const char *key = !variant ? kind->name : l->plain && variant->plain ? variant->plain : variant->name;
+  /* Kernels without coverage cannot wait for other blocks, either. */
+  gboolean plain = l->plain && variant && variant->plain && !self->schedule.at_once;
+  const char *key = plain ? variant->plain : variant ? variant->name : kind->name;
   CUfunction function = g_hash_table_lookup(self->functions, key);
   g_autofree char *name = NULL;
 
@@ -46,35 +48,19 @@ load_bank(CudaSession *self, guint bank, GError **error)
   return TRUE;
 }
 
-/* What launches are asked for; at_once: that all blocks are at work at the same time, or none. */
-static CUlaunchConfig
-with_attributes(CUlaunchConfig config, CUstream stream, gboolean at_once)
-{
-  static CUlaunchAttribute attributes[] = {
-      {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, .value.programmaticStreamSerializationAllowed = 1},
-      {.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value.cooperative = 1}};
-
-  config.hStream = stream;
-  config.attrs = attributes;
-  config.numAttrs = at_once ? 2 : 1;
-  return config;
-}
-
-static gboolean
-has_attributes(const CudaSession *self)
-{
-  return self->capability >= 90 && self->cu->cuLaunchKernelEx;
-}
-
 /* Starts a kernel on the session's stream. Each waits by itself for the launch before it, and may begin while that
  * ends. */
 static gboolean
 start(CudaSession *self, CUfunction function, CUlaunchConfig config, void *args, GError **error)
 {
+  CUlaunchAttribute serialization = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                                     .value.programmaticStreamSerializationAllowed = 1};
   void *list[] = {args};
 
-  config = with_attributes(config, self->stream, FALSE);
-  if (has_attributes(self))
+  config.hStream = self->stream;
+  config.attrs = &serialization;
+  config.numAttrs = 1;
+  if (self->capability >= 90 && self->cu->cuLaunchKernelEx)
     return CHECK(self, cuLaunchKernelEx(&config, function, list, NULL), "starting a kernel", error);
   return CHECK(self,
                cuLaunchKernel(function, config.gridDimX, config.gridDimY, config.gridDimZ, config.blockDimX,
@@ -82,26 +68,20 @@ start(CudaSession *self, CUfunction function, CUlaunchConfig config, void *args,
                "starting a kernel", error);
 }
 
-static CUlaunchConfig
-config_of(const CnvLaunch *l)
-{
-  const CnvKernelKind *kind = cnv_kernel_kind(l->kernel);
-
-  return (CUlaunchConfig){.gridDimX = l->blocks_x,
-                          .gridDimY = 1,
-                          .gridDimZ = 1,
-                          .blockDimX = kind->threads_x,
-                          .blockDimY = kind->threads_y,
-                          .blockDimZ = 1,
-                          .sharedMemBytes = l->shared_bytes};
-}
-
 static gboolean
 start_launch(CudaSession *self, const CnvLaunch *l, void *args, GError **error)
 {
+  const CnvKernelKind *kind = cnv_kernel_kind(l->kernel);
+  const CUlaunchConfig config = {.gridDimX = l->blocks_x,
+                                 .gridDimY = 1,
+                                 .gridDimZ = 1,
+                                 .blockDimX = kind->threads_x,
+                                 .blockDimY = kind->threads_y,
+                                 .blockDimZ = 1,
+                                 .sharedMemBytes = l->shared_bytes};
   CUfunction function = find_function(self, l, error);
 
-  return function && start(self, function, config_of(l), args, error);
+  return function && start(self, function, config, args, error);
 }
 
 /* Copies n rectangles, if any. */
@@ -157,8 +137,7 @@ copy_rest(CudaSession *self, const CnvFrame *in, const CnvFrame *out, GError **e
       continue;
     if (schedule->kept[m].kinds >= 0) {
       plane.kinds = self->work_arrays.address + schedule->tile_kinds_at + (guint)schedule->kept[m].kinds;
-      plane.tile_shift = schedule->kept[m].tile_shift;
-      plane.tile_inverse = schedule->kept[m].tile_inverse;
+      memcpy(plane.tile_inverse, schedule->kept[m].tile_inverse, sizeof(plane.tile_inverse));
       plane.columns = schedule->kept[m].columns;
     }
     args.plane[n++] = plane;
@@ -197,7 +176,8 @@ block_args(const CudaSession *self, const CnvLaunch *l, guint source, const CnvF
                         .out = planes_of(out),
                         .staged_in = planes_of(&staged_in),
                         .staged_out = planes_of(&staged_out),
-                        .staged_size = (gint64)self->staged.size};
+                        .staged_size = (gint64)self->staged.size,
+                        .only_sums = l->kernel == CNV_KERNEL_CELL_SUMS || l->kernel == CNV_KERNEL_TEXTURE_ROWS};
 }
 
 gboolean
@@ -269,9 +249,32 @@ run_tile_jobs(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const C
 {
   CnvTileArgs args = tile_args(self, l, in, out);
 
-  if (l->kernel == CNV_KERNEL_INTERPOLATE)
-    self->base.stats.coarse += l->blocks_x;
   return start_launch(self, l, &args, error);
+}
+
+/* GPUs on which a session filters in place at once, a bit each. Blocks of two launches that wait for others of their
+ * own launch could keep each other from starting. */
+static guint taken_devices;
+
+static gboolean
+take_device(CudaSession *self)
+{
+  guint bit = 1u << self->device % 32;
+  int shared = 1;
+
+  /* Launches of other processes are beside ours if they share the GPU by MPS; older drivers do not know of this. */
+  if (!self->has_device && self->capability >= 90 &&
+      self->cu->cuDeviceGetAttribute(&shared, CU_DEVICE_ATTRIBUTE_MPS, self->device) == CUDA_SUCCESS && !shared)
+    self->has_device = !(g_atomic_int_or(&taken_devices, bit) & bit);
+  return self->has_device;
+}
+
+void
+cnv_cuda_give_device_back(CudaSession *self)
+{
+  if (self->has_device)
+    g_atomic_int_and(&taken_devices, ~(1u << self->device % 32));
+  self->has_device = FALSE;
 }
 
 static gboolean
@@ -291,27 +294,40 @@ make_readers(CudaSession *self, GError **error)
   return FALSE;
 }
 
-/* Filters a frame in place by one launch. Does nothing, and clears *fits, if the GPU has no room for all blocks. */
+gboolean
+cnv_cuda_prepare_at_once(CudaSession *self, GError **error)
+{
+  CnvSchedule *schedule = &self->schedule;
+  const CnvLaunch *l = &g_array_index(schedule->launches, CnvLaunch, 0);
+  CUfunction function;
+  int fitting = 0;
+
+  schedule->at_once &= take_device(self);
+  if (!schedule->at_once)
+    return TRUE;
+  if (!make_readers(self, error) || !(function = find_function(self, l, error)) ||
+      !CHECK(self,
+             cuOccupancyMaxActiveBlocksPerMultiprocessor(&fitting, function, (int)cnv_kernel_kind(l->kernel)->threads_x,
+                                                         l->shared_bytes),
+             "counting the blocks that fit", error))
+    return FALSE;
+  schedule->at_once = l->blocks_x <= schedule->n_processors * (guint)fitting;
+  return TRUE;
+}
+
+/* Filters a frame in place by one launch. */
 static gboolean
-filter_at_once(CudaSession *self, const CnvFrame *frame, gboolean *fits, GError **error)
+filter_at_once(CudaSession *self, const CnvFrame *frame, GError **error)
 {
   const CnvLaunch *l = &g_array_index(self->schedule.launches, CnvLaunch, 0);
-  CUlaunchConfig config = with_attributes(config_of(l), self->stream, TRUE);
-  CnvTileArgs args;
-  void *list[] = {&args};
-  CUfunction function;
-  CUresult result;
+  CnvTileArgs args = tile_args(self, l, frame, frame);
 
-  if (!load_bank(self, l->bank, error) || !make_readers(self, error) || !(function = find_function(self, l, error)))
-    return FALSE;
-  args = tile_args(self, l, frame, frame);
   args.readers = self->readers.address;
   args.all_readers = self->n_readers + l->blocks_x;
-  result = self->cu->cuLaunchKernelEx(&config, function, list, NULL);
-  *fits = result != CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
-  if (result == CUDA_SUCCESS)
-    self->n_readers += l->blocks_x;
-  return !*fits || cnv_driver_check(self->cu, result, "cuLaunchKernelEx", "starting a kernel", error);
+  if (!load_bank(self, l->bank, error) || !start_launch(self, l, &args, error))
+    return FALSE;
+  self->n_readers += l->blocks_x;
+  return TRUE;
 }
 
 /* A frame over time; where it is missing another stands, with weight 0. */
@@ -392,13 +408,10 @@ filter(CudaSession *self, const CnvWork *work, int slice, const CnvFrame *in, co
   const CnvFrame on_host = {.memory = CNV_MEMORY_HOST};
   const CnvSchedule *schedule = &self->schedule;
   gboolean in_place = schedule->in_place, copies = !in_place && schedule->slices.single_launch;
-  gboolean at_once = schedule->at_once && has_attributes(self);
   CnvFrame to = *out;
 
-  if (at_once && !filter_at_once(self, out, &at_once, error))
-    return FALSE;
-  if (at_once)
-    return TRUE;
+  if (schedule->at_once)
+    return filter_at_once(self, out, error);
   if (in_place && (!cnv_cuda_device_frame(self, &on_host, &self->scratch, &to, error) ||
                    (schedule->copies_more && !copy_jobs(self, in, &to, error))))
     return FALSE;

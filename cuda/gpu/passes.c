@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "gpu/decimated.h"
 #include "gpu/passes.h"
+
+#include "gpu/cells.h"
+#include "gpu/decimated.h"
 #include "gpu/tile_jobs.h"
 #include "plan/arith.h"
 
@@ -20,6 +22,31 @@ block_algorithm(const CnvPlane *plane)
   return cnv_plane_is_separable(plane) ? CNV_ALGORITHM_SEPARABLE : CNV_ALGORITHM_TILED;
 }
 
+const char *
+cnv_schedule_method(const CnvSchedule *schedule, const CnvJob *job)
+{
+  const CnvPlaneKernel *of = cnv_schedule_plane_kernel(schedule, job);
+
+  if (!cnv_tile_jobs_take(schedule, job))
+    return cnv_algorithm_nicks[block_algorithm(of->plane)].nick;
+  return of->kernel == CNV_KERNEL_INTERPOLATE ? "decimated" : cnv_kernel_kind(of->kernel)->name;
+}
+
+static gint64
+samples_of(const CnvSchedule *schedule, const CnvJob *job)
+{
+  return (gint64)job->width * job->height * cnv_schedule_plane_kernel(schedule, job)->plane->channels;
+}
+
+/* Returns the blocks of `cells` that the GPU has at once if all jobs share it by their samples; at least 1. */
+static int
+blocks_that_fit(const CnvSchedule *schedule, const CnvJob *job)
+{
+  gint64 blocks = CNV_CELLS_BLOCKS * (gint64)schedule->n_processors;
+
+  return (int)CLAMP(blocks * samples_of(schedule, job) / MAX(schedule->samples, 1), 1, MAX(blocks, 1));
+}
+
 /* The job with its row sums, if its kernels have any, from float number *sums on, which becomes that behind them. */
 static CnvBlockJob
 make_block_job(const CnvSchedule *schedule, const CnvJob *job, gsize *sums)
@@ -35,6 +62,10 @@ make_block_job(const CnvSchedule *schedule, const CnvJob *job, gsize *sums)
   made.sums_rows = cnv_divide_up(job->height + n_y - 1, CNV_ROWS_HEIGHT) * CNV_ROWS_HEIGHT;
   if (algorithm == CNV_ALGORITHM_SEPARABLE || algorithm == CNV_ALGORITHM_TEXTURE)
     *sums += (gsize)made.sums_stride * made.sums_rows * plane->n_terms;
+  if (algorithm == CNV_ALGORITHM_MOSAIC && schedule->sources.n == 0)
+    made.cells = cnv_cells_divide(plane, job, blocks_that_fit(schedule, job));
+  if (made.cells.threads_x > 0)
+    *sums += (gsize)cnv_cells_sums(&made.cells, plane->channels);
   return made;
 }
 
@@ -48,13 +79,37 @@ add_block_job(CnvSchedule *schedule, CnvLaunch *launch, CnvBlockJob job)
   int height = kind->by_terms ? job.sums_rows * plane->n_terms : job.job.height, rows;
 
   job.first_block = (int)launch->blocks_x;
-  job.columns = kind->by_cells ? cnv_mosaic_blocks(plane, &job.job, CNV_X) : cnv_divide_up(width, kind->block_x);
-  rows = kind->by_cells ? cnv_mosaic_blocks(plane, &job.job, CNV_Y) : cnv_divide_up(height, kind->block_y);
+  if (kind->divides) {
+    job.columns = cnv_cells_columns(&job.cells);
+    rows = cnv_cells_rows(&job.cells);
+  } else if (kind->by_cells) {
+    job.columns = cnv_mosaic_blocks(plane, &job.job, CNV_X);
+    rows = cnv_mosaic_blocks(plane, &job.job, CNV_Y);
+  } else {
+    job.columns = cnv_divide_up(width, kind->block_x);
+    rows = cnv_divide_up(height, kind->block_y);
+  }
   launch->blocks_x += (guint)(job.columns * rows);
   g_array_append_val(schedule->block_jobs, job);
 }
 
 /* ---- launches ---- */
+
+/* Returns TRUE if the launch is for the job's cells, of the three that make mosaics. */
+static gboolean
+takes_cells(const CnvLaunch *launch, const CnvBlockJob *job)
+{
+  switch (launch->kernel) {
+  case CNV_KERNEL_MOSAIC:
+    return job->cells.threads_x == 0;
+  case CNV_KERNEL_CELL_SUMS:
+    return job->cells.slices > 1;
+  case CNV_KERNEL_CELLS:
+    return job->cells.threads_x > 0;
+  default:
+    return TRUE;
+  }
+}
 
 static gboolean
 takes(const CnvSchedule *schedule, const CnvLaunch *launch, const CnvJob *job)
@@ -69,7 +124,7 @@ takes(const CnvSchedule *schedule, const CnvLaunch *launch, const CnvJob *job)
   if (!cnv_tile_jobs_take(schedule, job))
     return block_algorithm(of->plane) == algorithm && !cnv_kernel_kind(launch->kernel)->variants;
   return of->kernel == launch->kernel ||
-         (of->kernel == CNV_KERNEL_INTERPOLATE && launch->kernel >= CNV_KERNEL_DECIMATE && launch->kernel < of->kernel);
+         (of->kernel == CNV_KERNEL_INTERPOLATE && cnv_kernel_is_decimated(launch->kernel));
 }
 
 /* The launch of a kernel for those of the jobs that it is for. */
@@ -84,14 +139,18 @@ add_launch(CnvSchedule *schedule, CnvKernelId kernel, guint bank, const CnvJob *
   for (guint i = 0; i < n; i++) {
     if (!takes(schedule, &launch, &jobs[i]))
       continue;
-    if (kernel >= CNV_KERNEL_DECIMATE && kernel <= CNV_KERNEL_INTERPOLATE)
+    if (cnv_kernel_is_decimated(kernel)) {
       cnv_decimated_add(schedule, kernel, cnv_schedule_plane_kernel(schedule, &jobs[i]), &jobs[i], &decimated);
-    else if (kind->variants)
+    } else if (kind->variants) {
       cnv_tile_jobs_add(schedule, &jobs[i]);
-    else
-      add_block_job(schedule, &launch, make_block_job(schedule, &jobs[i], &sums));
+    } else {
+      CnvBlockJob made = make_block_job(schedule, &jobs[i], &sums);
+
+      if (takes_cells(&launch, &made))
+        add_block_job(schedule, &launch, made);
+    }
   }
-  if (kind->by_terms)
+  if (kind->by_terms || kind->divides)
     schedule->sums_size = MAX(schedule->sums_size, sums * sizeof(float));
   launch.n = array->len - launch.first;
   if (launch.n == 0)
@@ -153,8 +212,27 @@ add_staging(CnvSchedule *schedule, int fields)
   add_launch(schedule, CNV_KERNEL_STAGE_IN, 0, jobs, n);
 }
 
+/* Normalised convolution by tile jobs. staged: set for each job of CnvJobs.weights that has other jobs. */
+static void
+add_weighed_tiles(CnvSchedule *schedule, gboolean *staged)
+{
+  const GArray *jobs = schedule->work.jobs;
+  g_autoptr(GArray) tiles = g_array_new(FALSE, FALSE, sizeof(CnvJob));
+
+  for (guint i = 0; i < jobs->len; i++) {
+    const CnvJob *job = &g_array_index(jobs, CnvJob, i);
+
+    if (cnv_tile_jobs_take(schedule, job))
+      g_array_append_vals(tiles, job, 1);
+    else
+      staged[job->weights - 1] = TRUE;
+  }
+  for (guint i = 0; i < schedule->banks->len; i++)
+    add_bank(schedule, g_array_index(schedule->banks, guint, i), (const CnvJob *)tiles->data, tiles->len);
+}
+
 /* Normalised convolution: layer after layer is brought to the staged form with its weights and filtered, in rounds of
- * one layer of each plane and field. */
+ * one layer of each plane and field; but for what tile jobs do. */
 static void
 make_rounds(CnvSchedule *schedule)
 {
@@ -163,6 +241,7 @@ make_rounds(CnvSchedule *schedule)
   g_autoptr(GArray) staged = g_array_new(FALSE, FALSE, sizeof(CnvJob));
   g_autoptr(GArray) filtered = g_array_new(FALSE, FALSE, sizeof(CnvJob));
   g_autofree guint *round = g_new0(guint, weights->len);
+  g_autofree gboolean *is_staged = g_new0(gboolean, weights->len);
   guint rounds = 0;
 
   for (guint i = 0; i < weights->len; i++) {
@@ -170,16 +249,17 @@ make_rounds(CnvSchedule *schedule)
       round[i] = round[i - 1] + 1;
     rounds = MAX(rounds, round[i] + 1);
   }
+  add_weighed_tiles(schedule, is_staged);
   for (guint r = 0; r < rounds; r++) {
     g_array_set_size(staged, 0);
     g_array_set_size(filtered, 0);
     for (guint i = 0; i < weights->len; i++)
-      if (round[i] == r)
+      if (round[i] == r && is_staged[i])
         g_array_append_val(staged, of[i]);
     for (guint i = 0; i < jobs->len; i++) {
       const CnvJob *job = &g_array_index(jobs, CnvJob, i);
 
-      if (round[job->weights - 1] == r)
+      if (round[job->weights - 1] == r && is_staged[job->weights - 1])
         g_array_append_vals(filtered, job, 1);
     }
     add_launch(schedule, CNV_KERNEL_STAGE_IN, 0, (const CnvJob *)staged->data, staged->len);
@@ -233,6 +313,9 @@ cnv_schedule_make_launches(CnvSchedule *schedule, int fields)
   for (gsize i = 0; i < G_N_ELEMENTS(arrays); i++)
     g_array_set_size(arrays[i], 0);
   schedule->sums_size = schedule->decimated_size = 0;
+  schedule->samples = 0;
+  for (guint i = 0; i < schedule->work.jobs->len; i++)
+    schedule->samples += samples_of(schedule, &g_array_index(schedule->work.jobs, CnvJob, i));
   for (int k = 0; k < schedule->slices.n; k++) {
     if (!schedule->slices.single_launch)
       make_slice(schedule, k);

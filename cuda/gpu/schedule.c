@@ -128,7 +128,8 @@ place_plane(CnvSchedule *schedule, const CnvPlan *plan, const CnvPlane *plane, g
 static void
 choose_kernel(CnvSchedule *schedule, CnvPlaneKernel *of)
 {
-  CnvKernelId kernel = cnv_kernel_with_tiles(of->plane->algorithm, of->plan, of->plane, &of->needs, NULL);
+  CnvKernelId kernel =
+      cnv_kernel_with_tiles(of->plane->algorithm, of->plan, of->plane, schedule->has_windows, &of->needs, NULL);
   const CnvVariant *variant;
   CnvNeeds all;
 
@@ -171,14 +172,16 @@ static gboolean
 set_plans(CnvSchedule *schedule, const CnvWork *work)
 {
   GArray *arrays[] = {schedule->taps, schedule->banks, schedule->planes, schedule->plane_kernels};
+  gboolean has_windows = work->interlaced || (work->isolated && !work->everything);
   guint bank = 0;
 
-  if (schedule->plans->len == work->n_plans &&
+  if (schedule->plans->len == work->n_plans && !has_windows == !schedule->has_windows &&
       memcmp(schedule->plans->pdata, work->plan, work->n_plans * sizeof(*work->plan)) == 0)
     return FALSE;
   for (gsize i = 0; i < G_N_ELEMENTS(arrays); i++)
     g_array_set_size(arrays[i], 0);
   g_ptr_array_set_size(schedule->plans, 0);
+  schedule->has_windows = has_windows;
   memset(schedule->variant, 0, sizeof(schedule->variant));
   memset(schedule->needs, 0, sizeof(schedule->needs));
   g_array_set_size(schedule->planes, work->n_plans * CNV_MAX_PLANES);
@@ -357,7 +360,8 @@ cover_jobs(CnvSchedule *schedule)
 static guint
 planes_with_tiles(const CnvSchedule *schedule)
 {
-  CnvJob job = {.coverage_pitch = CNV_COVERAGE_ALIGNMENT, .coverage = 1, .width = 1, .height = 1, .fields = 1};
+  CnvJob job = {
+      .coverage_pitch = CNV_COVERAGE_ALIGNMENT, .coverage = 1, .width = 1, .height = 1, .fields = 1, .whole = TRUE};
   guint planes = 0;
 
   job.window_width = job.window_height = 1;
@@ -395,21 +399,18 @@ add_work_arrays(CnvSchedule *schedule)
   schedule->places_at = add_array(to, work->places);
 }
 
-/* In place, one launch can write where it reads if all of its blocks have read before the first writes. */
+/* In place, one launch can write where it reads if all of its blocks are at work at the same time, and have read before
+ * the first writes. */
 static gboolean
-runs_at_once(CnvSchedule *schedule)
+runs_at_once(const CnvSchedule *schedule)
 {
-  CnvLaunch *launch = &g_array_index(schedule->launches, CnvLaunch, 0);
+  const CnvLaunch *launch = &g_array_index(schedule->launches, CnvLaunch, 0);
   const CnvVariant *variant;
 
   if (!schedule->in_place || schedule->launches->len != 1 || schedule->sources.n > 0)
     return FALSE;
   variant = schedule->variant[launch->kernel];
-  if (!variant || !cnv_tile_jobs_have_kinds(schedule, launch->kernel) ||
-      launch->blocks_x > schedule->n_processors * (guint)variant->blocks)
-    return FALSE;
-  launch->plain = FALSE; /* kernels without coverage cannot wait */
-  return TRUE;
+  return variant && cnv_tile_jobs_have_kinds(schedule, launch->kernel);
 }
 
 gboolean

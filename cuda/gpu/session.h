@@ -109,6 +109,7 @@ typedef struct {
   CudaBuffer scratch; /* for the result of filtering in place, before it is put there */
   CudaBuffer readers; /* CnvTileArgs.readers, and its value after all launches so far */
   guint32 n_readers;
+  gboolean has_device;  /* no other session of the process filters at once on this GPU */
   CudaBuffer decimated; /* decimated samples */
   CudaBuffer sums, plan_arrays, work_arrays, mask_cells, coverage, staged_in, staged_out;
   struct {
@@ -186,6 +187,10 @@ void cnv_cuda_forget_textures(CudaSession *self);
 /* launch.c */
 /* Makes the coverage of the jobs, once its memory and the work's arrays are there. */
 gboolean cnv_cuda_cover(CudaSession *self, GError **error);
+/* Finds out if the work that is set can be done in place at once (CnvSchedule.at_once), and prepares that. */
+gboolean cnv_cuda_prepare_at_once(CudaSession *self, GError **error);
+/* Lets another session do so. Nothing of this one is at work any more. */
+void cnv_cuda_give_device_back(CudaSession *self);
 /* The part of the work that is set for a slice, with the marks of its time; all of it with the last one where kernels
  * run once. Both frames are on the device. In several slices planes of memory that are copied whole are left out. */
 gboolean cnv_cuda_filter(CudaSession *self, const CnvWork *work, int slice, const CnvFrame *in, const CnvFrame *out,

@@ -119,7 +119,8 @@ same_box(const CnvTileJob *a, const CnvTileJob *b)
   return a->box_rows == b->box_rows && a->decimation.pitch == b->decimation.pitch;
 }
 
-/* The same for a tile's weights, which come where its results go: of planes of one channel of 8 bits, whose samples
+/* The same for a tile's weights, which come where its results go or, of a kernel that weighs samples, with the tile's
+ * apron: of planes of one channel of 8 bits, whose samples
  * have a byte of coverage each. */
 static gboolean
 set_cover_map(CudaSession *self, const CnvLaunch *launch, const CnvTileJob *job, CnvTensorMap *to)
@@ -141,6 +142,11 @@ set_cover_map(CudaSession *self, const CnvLaunch *launch, const CnvTileJob *job,
   map.box[0] = (guint32)box / 4;
   map.box[2] = (guint32)job->rows;
   map.swizzle = box == 128 ? SWIZZLE_128B : SWIZZLE_64B;
+  if (variant->weighed) {
+    map.box[0] = (guint32)variant->pitch / 4;
+    map.box[2] = (guint32)job->box_rows;
+    map.swizzle = NO_SWIZZLE;
+  }
   return self->cu->cuTensorMapEncodeTiled && encode(self, &map, to);
 }
 

@@ -20,8 +20,10 @@ can_blend(const CnvJob *job)
 gboolean
 cnv_tile_jobs_take(const CnvSchedule *schedule, const CnvJob *job)
 {
-  return cnv_schedule_plane_kernel(schedule, job)->kernel != CNV_N_KERNELS &&
-         (job->coverage_pitch == 0 || can_blend(job));
+  const CnvPlaneKernel *of = cnv_schedule_plane_kernel(schedule, job);
+
+  return of->kernel != CNV_N_KERNELS && (job->coverage_pitch == 0 || can_blend(job)) &&
+         (!of->plan->is_weighed || job->whole);
 }
 
 /* Finds the bits that are the input's, of samples of so many bytes. */
@@ -79,12 +81,15 @@ void
 cnv_tile_job_prepare(CnvSchedule *schedule, guint index)
 {
   CnvPlaneKernel *of = &g_array_index(schedule->plane_kernels, CnvPlaneKernel, index);
+  CnvPlane samples;
+  const CnvPlane *plane;
 
   if (of->kernel == CNV_N_KERNELS)
     return;
   of->shared = needs_of_plane(schedule, of->kernel, index);
   of->variant = schedule->variant[of->kernel];
-  of->tile_job = make_job(&g_array_index(schedule->planes, CnvPlane, index), cnv_fit_first_channel(of->plane));
+  plane = cnv_fit_plane(of->plan, &g_array_index(schedule->planes, CnvPlane, index), &samples);
+  of->tile_job = make_job(plane, cnv_fit_first_channel(plane));
   of->tile_job.bands = schedule->words->len;
   cnv_kernel_kind(of->kernel)
       ->set_job(of, schedule->words, schedule->sources.n ? schedule->sources.weight : of->plan->weight);
@@ -270,18 +275,40 @@ kind_of_tile(const CnvJobs *work, const CnvJob *job, const CnvRect *tile)
   return none ? CNV_TILE_KEPT : all ? CNV_TILE_FILTERED : CNV_TILE_BLENDED;
 }
 
+/* Samples that a filter weighs count with the tile, and where the border mode finds none, or some on the other side. A
+ * tile beside which all weigh 1 is filtered as if it had no weights. */
+static CnvTileKind
+kind_of_weighed_tile(const CnvJobs *work, const CnvTileJob *job, int reach, const CnvRect *tile)
+{
+  const CnvJob *of = &job->job;
+  int across = cnv_divide_up(reach, job->channels), x = tile->x - across, y = tile->y - job->top;
+  int end_x = tile->x + tile->width + across, end_y = tile->y + tile->height + job->top;
+  gboolean inside = x >= 0 && y >= 0 && end_x <= of->width && end_y <= of->height;
+  gboolean near = job->border != CNV_BORDER_WRAP && job->border != CNV_BORDER_RENORMALIZE;
+  CnvRect read = {.x = MAX(x, 0), .y = MAX(y, 0)};
+
+  read.width = MIN(end_x, of->width) - read.x;
+  read.height = MIN(end_y, of->height) - read.y;
+  if (kind_of_tile(work, of, tile) == CNV_TILE_KEPT)
+    return CNV_TILE_KEPT;
+  return (inside || near) && kind_of_tile(work, of, &read) == CNV_TILE_FILTERED ? CNV_TILE_FILTERED : CNV_TILE_BLENDED;
+}
+
 /* Adds coverage under tiles first..last - 1 of a row, which share some bytes with their neighbours where a pixel lies
  * in two tiles. */
 static void
 cover_tiles(CnvSchedule *schedule, const CnvTileJob *job, int width, int first, int last, int row)
 {
+  const CnvJob *of = &job->job;
   CnvRect from = tile_rect(job, width, first, row), to = tile_rect(job, width, last - 1, row);
   int x = from.x - from.x % CNV_COVERAGE_ALIGNMENT;
   int end = cnv_divide_up(to.x + to.width, CNV_COVERAGE_ALIGNMENT) * CNV_COVERAGE_ALIGNMENT;
 
   x = MAX(x, job->job.x);
   end = MIN(end, job->job.x + job->job.width);
-  cnv_schedule_cover(schedule, &job->job, x, from.y, end - x, from.height);
+  if (of->weights > 0)
+    of = &g_array_index(schedule->work.weights, CnvJob, of->weights - 1);
+  cnv_schedule_cover(schedule, of, x, from.y, end - x, from.height);
 }
 
 /* Adds what has to be copied back of tiles first..last - 1 of a row, in place. */
@@ -308,12 +335,39 @@ add_runs(CnvSchedule *schedule, const CnvTileJob *job, int width, int row, const
   }
 }
 
+/* Returns TRUE if a tile that is blended reads weights of this one, or may do so. down: rows of tiles that taps reach.
+ */
+static gboolean
+is_read(const CnvTileJob *job, const guint8 *kinds, int down, int column, int row)
+{
+  for (int y = MAX(row - down, 0); y <= MIN(row + down, job->last_row); y++)
+    for (int x = MAX(column - 1, 0); x <= MIN(column + 1, job->columns - 1); x++)
+      if (kinds[y * job->columns + x] == CNV_TILE_BLENDED)
+        return TRUE;
+  return job->border == CNV_BORDER_WRAP;
+}
+
+/* Adds the coverage that a filter reads, of a job whose samples it weighs. */
+static void
+cover_read_tiles(CnvSchedule *schedule, const CnvTileJob *job, int width, const guint8 *kinds)
+{
+  int down = cnv_divide_up(job->top, job->rows);
+  g_autofree guint8 *read = g_malloc((gsize)job->columns);
+
+  for (int row = 0; row <= job->last_row; row++) {
+    for (int column = 0; column < job->columns; column++)
+      read[column] = is_read(job, kinds, down, column, row) ? 1 : 0;
+    add_runs(schedule, job, width, row, read, 1, 1, cover_tiles);
+  }
+}
+
 /* Finds the kinds of a job's tiles, and what follows: what is to be covered, and copied. Returns where they are. */
 static guint
 find_kinds(CnvSchedule *schedule, const CnvTileJob *job, int width)
 {
+  const CnvPlaneKernel *of = cnv_schedule_plane_kernel(schedule, &job->job);
   guint first = schedule->tile_kinds->len, n_kept = 0;
-  int bytes = cnv_schedule_plane_kernel(schedule, &job->job)->plane->component[0].bytes;
+  int bytes = of->plane->component[0].bytes;
 
   g_byte_array_set_size(schedule->tile_kinds, first + (guint)count_tiles(job));
   for (int row = 0; row <= job->last_row; row++) {
@@ -322,16 +376,21 @@ find_kinds(CnvSchedule *schedule, const CnvTileJob *job, int width)
     for (int column = 0; column < job->columns; column++) {
       CnvRect tile = tile_rect(job, width, column, row);
 
-      kinds[column] = (guint8)kind_of_tile(&schedule->work, &job->job, &tile);
+      kinds[column] =
+          (guint8)(of->plan->is_weighed ? kind_of_weighed_tile(&schedule->work, job, of->variant->reach, &tile)
+                                        : kind_of_tile(&schedule->work, &job->job, &tile));
       n_kept += kinds[column] == CNV_TILE_KEPT;
     }
-    add_runs(schedule, job, width, row, kinds, CNV_TILE_BLENDED, CNV_TILE_BLENDED, cover_tiles);
+    if (!of->plan->is_weighed)
+      add_runs(schedule, job, width, row, kinds, CNV_TILE_BLENDED, CNV_TILE_BLENDED, cover_tiles);
     if (schedule->in_place)
       add_runs(schedule, job, width, row, kinds, CNV_TILE_BLENDED, CNV_TILE_FILTERED, copy_tiles);
   }
+  if (of->plan->is_weighed)
+    cover_read_tiles(schedule, job, width, schedule->tile_kinds->data + first);
   schedule->kept[job->pointers].kinds = (int)first;
-  schedule->kept[job->pointers].tile_shift = (int)g_bit_storage((gulong)width * (gulong)bytes) - 1;
-  schedule->kept[job->pointers].tile_inverse = (guint32)(G_MAXUINT32 / (guint)job->rows + 1);
+  schedule->kept[job->pointers].tile_inverse[CNV_X] = G_MAXUINT32 / (guint)(width * bytes) + 1;
+  schedule->kept[job->pointers].tile_inverse[CNV_Y] = G_MAXUINT32 / (guint)job->rows + 1;
   schedule->kept[job->pointers].columns = job->columns;
   if (n_kept == 0)
     schedule->written |= 1u << job->pointers;
@@ -420,7 +479,7 @@ cnv_tile_jobs_have_kinds(const CnvSchedule *schedule, CnvKernelId kernel)
 void
 cnv_tile_jobs_cut(CnvSchedule *schedule, CnvLaunch *launch)
 {
-  gboolean whole = FALSE, decimated = launch->kernel >= CNV_KERNEL_DECIMATE && launch->kernel <= CNV_KERNEL_INTERPOLATE;
+  gboolean whole = FALSE, decimated = cnv_kernel_is_decimated(launch->kernel);
 
   launch->tiles = -1;
   launch->plain = TRUE;

@@ -38,13 +38,12 @@ typedef struct {
   double compute_us; /* means a frame over the frames so far: kernels on the GPU, wall time on the CPU */
   double upload_us;  /* by CUDA events; 0 where nothing was copied */
   double download_us;
-  int slices;      /* the last frame was filtered in, one after the other while the next were uploaded; 0: none yet */
-  guint threads;   /* cpu: that the last frame was worth */
-  guint64 sliding; /* cpu: tiles of all frames that were done by sums that slide (cpu/sliding.c) */
-  guint64 summed;  /* cpu: and of dense taps by sums of columns */
-  guint64 coarse;  /* cpu: and by few taps that stand for wide ones (cpu/coarse.c); cuda: blocks of interpolate */
-  guint64 fixed;   /* cpu: and in 16 bits (cpu/fixed.c) */
-  guint64 fft;     /* cpu: and by Fourier transforms */
+  int slices;    /* the last frame was filtered in, one after the other while the next were uploaded; 0: none yet */
+  guint threads; /* cpu: that the last frame was worth */
+  /* Name of the method that filtered the largest part of each plane of the last frame. cpu: as in
+   * cuda/cpu/methods/methods.c. cuda: the kernel kind with tile jobs (cuda/gpu/kinds.c), or "decimated", or the
+   * algorithm. NULL: the plane was not filtered. Valid until the program ends. */
+  const char *method[CNV_MAX_PLANES];
   guint64 planned; /* frames for which jobs and weights of regions were made, since the work was new */
   guint crowd;     /* the most regions that met where they were not filtered exactly (Crowds in work.h); 0: all were */
 } CnvSessionStats;

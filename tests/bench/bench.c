@@ -243,7 +243,7 @@ time_plan(Run *run, CnvPlan *plan, const char *name)
     g_error("%s", error->message);
   if (wanted)
     measure(run, &filtered, name, -1);
-  if (wanted && run->actual.square > 0 && run->frames.memory == CNV_MEMORY_DEVICE)
+  if (wanted && bench_frames_can_in_place(&run->frames, plan))
     measure(run, &in_place, name_in_place, -1);
   cnv_session_history_alloc(session, &plan->image, 0, NULL);
 }

@@ -14,7 +14,8 @@ int bench_case_frames(const TestCase *c);
 /* "NV12 3840x2160 gaussian r=8"; g_free. */
 char *bench_case_name(const TestCase *c);
 
-/* Returns the side of the case's region, 0 for the whole frame; with how many there are, and their feather. */
+/* Returns the side of the case's region, 0 for the whole frame; with how many there are, their feather, and
+ * whether it is isolated or inverted. */
 char *bench_case_region(const TestCase *c);
 
 /* NULL where the algorithm cannot do the case, or a frame would take more products than that. */
@@ -47,6 +48,7 @@ typedef struct {
   CnvRegion region[CNV_MAX_REGIONS];
   guint n_regions;
   double feather;
+  gboolean isolated, invert;
   CnvMask *mask; /* of the region, where it is one */
   int next;      /* the frame that is submitted next */
 } BenchFrames;
@@ -56,6 +58,9 @@ void bench_frames_clear(BenchFrames *f);
 
 /* Gives the session a history with all frames that the plan takes, if it takes several. */
 gboolean bench_frames_fill_history(const BenchFrames *f, const CnvPlan *plan, GError **error);
+
+/* Returns TRUE if the plan can filter the frames' regions in the memory of the input. */
+gboolean bench_frames_can_in_place(const BenchFrames *f, CnvPlan *plan);
 
 typedef struct BenchRival BenchRival;
 

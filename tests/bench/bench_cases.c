@@ -26,6 +26,7 @@ bench_case_region(const TestCase *c)
   g_string_append_printf(name, "%s%d", c->noise ? "noise " : "", c->square);
   if (c->feather > 0)
     g_string_append_printf(name, " + %d", c->feather);
+  g_string_append_printf(name, "%s%s", c->isolated ? " isolated" : "", c->invert ? " inverted" : "");
   return g_string_free(name, FALSE);
 }
 
@@ -59,7 +60,8 @@ bench_case_plan(const TestCase *c, const CnvBackend *backend, CnvAlgorithm algor
   test_case_filter(c, 0, test_options.seed, &filter);
   plan = cnv_plan_new(&filter, &image, algorithm, backend, NULL);
   cnv_filter_clear(&filter);
-  if (plan && !c->square && test_plan_products(plan) * (c->depth > 0 ? 1 : plan->n_temporal_taps) > max_products)
+  if (plan && (!c->square || c->square >= c->width || c->invert) &&
+      test_plan_products(plan) * (c->depth > 0 ? 1 : plan->n_temporal_taps) > max_products)
     g_clear_pointer(&plan, cnv_plan_unref);
   return plan;
 }

@@ -51,6 +51,8 @@ bench_frames_init(BenchFrames *f, const TestCase *c, CnvSession *session, CnvMem
   f->mask = make_mask(c->noise);
   f->n_regions = test_case_squares(c, f->mask, f->region);
   f->feather = c->feather;
+  f->isolated = c->isolated;
+  f->invert = c->invert;
   test_frame_init(&f->in, cnv_format_find(c->format), c->width, c->height, layout);
   test_frame_init(&f->out, cnv_format_find(c->format), c->width, c->height, layout);
   test_frame_fill(&f->in, TEST_NOISE, test_options.seed);
@@ -109,15 +111,32 @@ submit_in_time(const BenchFrames *f, CnvPlan *plan, const TestRun *pair, int i, 
   return push(f, i % n, pair, error) && cnv_session_submit(f->session, &work, &in, &pair->to, error);
 }
 
+/* Returns the work of a plan on a frame; it points to the plan's pointer. */
+static CnvWork
+work_of(const BenchFrames *f, CnvPlan *const *plan)
+{
+  return (CnvWork){.plan = plan,
+                   .n_plans = 1,
+                   .everything = f->n_regions == 0,
+                   .region = f->region,
+                   .n_regions = f->n_regions,
+                   .invert = f->invert,
+                   .isolated = f->isolated,
+                   .feather = f->feather};
+}
+
+gboolean
+bench_frames_can_in_place(const BenchFrames *f, CnvPlan *plan)
+{
+  const CnvWork work = work_of(f, &plan);
+
+  return f->memory == CNV_MEMORY_DEVICE && cnv_session_can_in_place(f->session, &work);
+}
+
 static gboolean
 submit(const BenchFrames *f, const BenchWay *way, int i, GError **error)
 {
-  const CnvWork work = {.plan = &way->plan,
-                        .n_plans = 1,
-                        .everything = f->n_regions == 0,
-                        .region = f->region,
-                        .n_regions = f->n_regions,
-                        .feather = f->feather};
+  const CnvWork work = work_of(f, &way->plan);
   const TestRun *pair = &f->pair[i % f->n_pairs];
 
   if (way->copy)

@@ -10,13 +10,6 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../support/examples.sh"
 
 width=320 height=240 frames=30
-type=mp4
-
-# H.264 is what people get; where its plugins are missing, Theora and Ogg, which are in the base plugins.
-choose_type()
-{
-  have x264enc mp4mux avdec_h264 || type=ogv
-}
 
 # make_clip [SETTING...]: flat bars with sharp edges, and noise in a corner; or of the test picture with these settings.
 make_clip()

@@ -11,6 +11,7 @@ set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 plugin=gst/libgstcudaconvolve.so
+metainfo=org.freedesktop.gstreamer.cudaconvolve.metainfo.xml
 built=$(cd "${1:?usage: install.sh BUILD_DIR}" && pwd)/$plugin
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -38,7 +39,8 @@ installs()
     fail "meson install: $(cat "$folder/log")"
   files=$(find "$folder/root" -type f | sort)
   [[ $files == "$(printf '%s\n' "$place/${plugin##*/}" "$folder/root$1/include/cudaconvolve/enums.h" \
-    "$share/gstreamer-1.0/presets/GstCudaConvolve.prs" "$share/pkgconfig/cudaconvolve.pc" | sort)" ]] ||
+    "$share/gstreamer-1.0/presets/GstCudaConvolve.prs" "$share/metainfo/$metainfo" "$share/pkgconfig/cudaconvolve.pc" |
+    sort)" ]] ||
     fail "$*: not the plugin in $place, its presets and its header, but: $files"
   env -u GST_PLUGIN_PATH -u GST_PLUGIN_PATH_1_0 GST_PLUGIN_SYSTEM_PATH_1_0="$place" GST_REGISTRY_1_0="$folder/registry.bin" \
     GST_PRESET_PATH="$share/gstreamer-1.0/presets" XDG_DATA_HOME="$folder" \
@@ -48,6 +50,15 @@ installs()
   echo '#include <cudaconvolve/enums.h>' | cc -fsyntax-only -Wall -Werror -xc - $(
     PKG_CONFIG_PATH="$share/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$folder/root" pkg-config --cflags-only-I cudaconvolve)
   echo "$*"
+}
+
+# The description for software centres is valid, and has the version and the licence of the plugin.
+is_described()
+{
+  local file=$root/gst/$metainfo
+  ! command -v appstreamcli >/dev/null || appstreamcli validate --no-net --no-color "$file" || fail "$metainfo is not valid"
+  grep -q "<release version=\"$(sed -n "s/^  version: '\(.*\)',$/\1/p" "$root/meson.build")\"" "$file" ||
+    fail "$metainfo does not have the version of meson.build"
 }
 
 # Meson keeps the options of a folder's first configuration, and the tests' options are not for an installation.
@@ -64,6 +75,7 @@ has_own_folder()
 }
 
 has_own_folder
+is_described
 gst_prefix=$(pkg-config --variable=prefix gstreamer-1.0)
 gst_plugins=$(pkg-config --variable=pluginsdir gstreamer-1.0)
 if pkg-config --atleast-version=1.24 gstreamer-analytics-1.0; then

@@ -440,7 +440,7 @@ def test_script():
     expect(f'--help: {text}', all(word in text for word in ('--scheduler', '--tls-cert', 'no authentication', 'BUILD_DIR')) and
            not any(word in text for word in ('OUTPUT=', 'FORMAT=', 'FRAMES=')))
     os.makedirs('tree/pipelines')
-    for name in ('library.py', 'library.sh', 'common.sh', 'setup.sh'):
+    for name in ('library.py', 'library.sh', 'common.sh', 'setup.sh', 'several.sh'):
         shutil.copy(os.path.join(PIPELINES, name), 'tree/pipelines')
     os.chmod('tree', 0o555)
     os.chmod('.', 0o755)

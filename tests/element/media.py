@@ -2,7 +2,7 @@
 #
 # What the programs of pipelines/ do to the files that they read and write, beside the pixels.
 #
-# Usage: media.py PIPELINES part|found|sound|subtitles|tags|photo|depth      in the folder of a build that CUDACONVOLVE_BUILD names
+# Usage: media.py PIPELINES part|found|sound|subtitles|tags|photo|depth|cut      in the folder of a build that CUDACONVOLVE_BUILD names
 # Exit status: 77 where something is missing, with the reason.
 import datetime
 import os
@@ -31,9 +31,9 @@ def skip(text):
     sys.exit(77)
 
 
-def program(name, *arguments):
+def program(name, *arguments, stdin=None):
     """Runs a program of pipelines/. Returns its exit status and what it prints."""
-    done = subprocess.run([PROGRAMS / name, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    done = subprocess.run([PROGRAMS / name, *arguments], stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           timeout=60)
     print(*arguments, '\n', done.stdout)
     return done.returncode, done.stdout
@@ -488,6 +488,60 @@ def test_depth():
     expect('EXIF without a byte', 'CRITICAL' not in blur('empty.png', 'out.png'))
     expect('a picture of 16 bit', ' of 16 bit is written as 8 bit: .png holds' in blur('deep.png', 'out.png'))
     expect('.webm has no such setting', said + 'FORMAT=I420_10LE with an OUTPUT in .mkv keeps 10 bit\n' in text)
+
+
+# ---- a part of the input
+
+def grey_frames(path):
+    """A few samples of each frame. The sound is linked too, as decodebin may wait for a stream that is not."""
+    launch(f'filesrc location={path} ! decodebin name=all all. ! queue ! audio/x-raw ! fakesink all. ! queue ! videoconvert '
+           '! video/x-raw,format=GRAY8,width=320,height=240 ! filesink location=grey.raw')
+    data = Path('grey.raw').read_bytes()
+    return [data[at:at + 320 * 240:97] for at in range(0, len(data), 320 * 240)]
+
+
+def places(path, source):
+    """Of each frame the number of the frame of the source that is most like it."""
+    return [min(range(len(source)), key=lambda i: sum(abs(a - b) for a, b in zip(frame, source[i]))) for frame in grey_frames(path)]
+
+
+def is_part(name, found, wanted):
+    """In .ts the first frame is later than time 0, by what the encoder holds back."""
+    if name.endswith('.ts'):
+        return found == list(range(found[0], found[-1] + 1)) and found[0] <= wanted[0] <= found[0] + 5 and len(found) <= len(wanted) + 4
+    return found == list(wanted)
+
+
+def test_cut():
+    """The frames from --start on for --duration, and their sound, from time 0 on."""
+    need('x264enc', 'mp4mux', 'matroskamux', 'avdec_h264', 'theoraenc', 'vp8enc', 'mpegtsmux', 'avenc_aac')
+    short, aac = 'x264enc speed-preset=ultrafast key-int-max=7', f'{TONE} ! avenc_aac ! aacparse'
+    identity = ['--', 'cudaconvolve', 'filter=identity', 'backend=cpu']
+    for name, mux, video, sound in [('a.mp4', 'mp4mux', short, aac), ('b.mkv', 'matroskamux', H264, aac),
+                                    ('c.ogv', 'oggmux', 'theoraenc quality=60', f'{TONE} ! vorbisenc'),
+                                    ('d.webm', 'webmmux', 'vp8enc deadline=1 target-bitrate=3000000', f'{TONE} ! vorbisenc'),
+                                    ('e.ts', 'mpegtsmux', short, aac)]:
+        make(name, mux, video, sound)
+        source = grey_frames(name)
+        for options, wanted in [(['--start=0.52', '--duration=0.4'], range(13, 23)), (['--start=0.8'], range(20, FRAMES)),
+                                (['--duration=0.2'], range(5))]:
+            status, text = program('run', f'--input={name}', '--output=out.mp4', *options, *identity)
+            found = places('out.mp4', source)
+            expect(f'{name} {options}: {found} are {wanted}', status == 0 and is_part(name, found, wanted))
+        _, text = program('run', f'--input={name}', '--output=out.mkv', '--start=0.52', '--duration=0.4', *identity)
+        video, sound = packets('out.mkv', 'video/x-h264', 'audio/mpeg' if sound == aac else 'audio/x-vorbis')
+        expect(f'{name}: the part begins at 0', video[0][1] == 0 and 0 <= sound[0][1] <= 60)
+        expect(f'{name}: the sound ends with it', 300 <= sound[-1][1] <= 450)
+    status, text = program('run', '--input=a.mp4', '--output=none.mp4', '--start=5', *identity)
+    expect('a start beyond the end', status == 1 and 'START=5 is not in the file, which has 1.2 s' in text)
+    with subprocess.Popen(['cat', 'c.ogv'], stdout=subprocess.PIPE) as writer:
+        status, text = program('run', '--input=fd://0', '--output=none.mp4', '--start=0.5', *identity, stdin=writer.stdout)
+    expect('a pipe', status == 1 and 'START and DURATION need a file in which GStreamer can seek' in text)
+    for option in '--start=-1', '--start=nan', '--duration=1e300', '--quality=101', '--start=1':
+        status, text = program('run', *([] if option == '--start=1' else ['--input=a.mp4']), '--output=none.mp4', option, *identity)
+        expect(f'{option} is refused', status == 2 and ' cannot be: ' in text)
+    status, text = program('run', '--frames=100000', '--output=out.mp4', '--duration=0.5', *identity)
+    expect('the test picture has a duration too', status == 0 and '15 frames in ' in text and not Path('none.mp4').exists())
 
 
 def main():

@@ -142,6 +142,7 @@ def weights_of(scope, plane, shape):
         return numpy.ones(shape[:2] + (1,))
     largest = numpy.max([numpy.outer(fade(y, h, plane.sub, shape[0], scope.feather),
                                      fade(x, w, plane.sub, shape[1], scope.feather)) for x, y, w, h in scope.rects], 0)
+    largest = numpy.floor(255 * largest + 0.5 + 8 / 65536) / 255  # a multiple of 1/255 (convolve/work.h)
     return (1 - largest if scope.invert else largest)[:, :, None]
 
 

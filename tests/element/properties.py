@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Holds gst/README.md's tables against what gst-inspect-1.0 says: properties of the same names, defaults and ranges, each of
 whose own lines names its default; the same formats, in system memory or also in CUDA memory; and their number, which
-README.md has too.
+README.md has too. And the versions that the properties are there since.
 
 Usage: properties.py README   with GST_PLUGIN_PATH_1_0 for the plugin
 
@@ -99,6 +99,24 @@ def faults(properties, documented):
             yield f'{name}: README does not say what it does'
 
 
+def parts(version):
+    return [int(part) for part in version.split('.')]
+
+
+def since_faults(readme, documented, version):
+    """The first version, from which on all properties are unless their row names a later one, is that of the element's
+    documentation, and no row names a version that is not yet there."""
+    first = re.search(r'^Since: ([0-9.]+) for every property', readme.read_text(), re.M)
+    source = readme.with_name('gstcudaconvolve.c').read_text()
+    if not first or f'\n * Since: {first[1]}\n */' not in source:
+        yield 'README and the documentation of the element do not name the same first version, "Since: ..."'
+        return
+    for name, (_, _, text) in documented.items():
+        for since in re.findall(r'Since:? *(\S*?)\)?$', text):
+            if not re.fullmatch(r'[0-9]+\.[0-9]+', since) or not parts(first[1]) < parts(since) <= parts(version):
+                yield f'{name}: (Since: {since}) must be later than {first[1]}, and at most {version}'
+
+
 def main():
     program = shutil.which('gst-inspect-1.0')
     if not program:
@@ -108,6 +126,7 @@ def main():
     properties, documented = properties_of(inside), rows(readme)
     found = sorted(faults(properties, documented))
     found += format_faults(formats_of(inside), readme.read_text(), (readme.parent.parent / 'README.md').read_text())
+    found += since_faults(readme, documented, re.search(r'^ +Version +(\S+)$', inside, re.M)[1])
     print(*found, sep='\n')
     print(f'{len(properties)} properties, {len(documented)} rows, {len(found)} faults')
     sys.exit(1 if found or len(documented) < 50 else 0)

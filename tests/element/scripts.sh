@@ -5,7 +5,7 @@
 # early, what --help lists and a run prints, machines that are not ready. Uses the build in CUDACONVOLVE_BUILD, and
 # neither installs nor builds anything.
 #
-# Usage: tests/element/scripts.sh sources|stalled|cut|outside|help|statistics|unready
+# Usage: tests/element/scripts.sh sources|stalled|cut|outside|help|statistics|unready|several|codecs|camera
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../support/examples.sh"
 
@@ -196,14 +196,15 @@ test_help()
   local script name text reads
   for script in "$pipelines"/*.sh; do
     name=${script##*/}
-    [[ $name != @(common|setup|library).sh ]] || continue
+    [[ $name != @(common|setup|several|library).sh ]] || continue
     text=$("$script" --help)
     grep -q "^Usage: pipelines/$name" <<<"$text" || fail "$name --help does not say how it is used: $text"
     reads=$(grep -oE '\$\{[A-Z_]{4,}' "$script" | tr -d '${' | grep -v BASH_SOURCE || true)
-    ! grep -q '^ *play ' "$script" || reads+=$'\nFRAMES\nPATIENCE\nOUTPUT\nFORMAT'
+    ! grep -q '^ *play ' "$script" || reads+=$'\nFRAMES\nPATIENCE\nOUTPUT\nFORMAT\nSTART\nDURATION\nCODEC\nQUALITY\nCAMERA'
     ! grep -q '^choose_filter' "$script" || reads+=$'\nFILTER'
     ! grep -q '^add_radius' "$script" || reads+=$'\nRADIUS'
-    [[ $name != tenbit.sh ]] || reads=${reads//FORMAT/}
+    [[ $name != tenbit.sh ]] || reads=$(grep -vE '^(FORMAT|CODEC|QUALITY)$' <<<"$reads")
+    [[ $name != tune.sh ]] || reads+=$'\nCAMERA'
     reads=$(printf '%s\n' $reads BUILD_DIR CUDACONVOLVE_BUILD | sort -u)
     [[ $(settings_of "$text") == "$reads" ]] ||
       fail "$name --help lists these, and reads those:" "$(diff <(settings_of "$text") <(echo "$reads"))"
@@ -283,6 +284,106 @@ check_links()
     mkdir -m 777 shared/b-gst-bad
     says 'is a link or belongs to another user; set BUILD_DIR' as_other env BUILD_DIR=shared/b tree/pipelines/blur.sh
   }
+}
+
+# Several files in one call: a line each, one that fails stops no other, and nothing that exists is overwritten.
+test_several()
+{
+  local blur=$pipelines/blur.sh
+  gst-launch-1.0 -q videotestsrc num-buffers=5 ! video/x-raw,width=64,height=48 ! theoraenc ! oggmux ! filesink location=one.ogv
+  gst-launch-1.0 -q videotestsrc num-buffers=1 ! video/x-raw,width=64,height=48 ! pngenc ! filesink location=two.png
+  cp one.ogv 'three four.ogv'
+  gst-launch-1.0 -q audiotestsrc num-buffers=9 ! vorbisenc ! oggmux ! filesink location=sound.ogg
+  echo mine >one-blurred.mp4
+  mkdir folder results
+  cp one.ogv folder
+  have x264enc mp4mux pngenc || skip "needs H.264 and PNG: gstreamer1.0-plugins-good, -ugly"
+  if "$blur" one.ogv two.png sound.ogg 'three four.ogv' >log 2>&1; then
+    fail "files that fail are no error"
+  fi
+  cat log
+  expect "lines" "$(grep -vc '^==' log)" == 4
+  grep -q "^one.ogv: failed; 'one-blurred.mp4' exists: move it, or set OUTPUT to another folder$" log || fail "one.ogv"
+  grep -q '^two.png: two-blurred.png; 1 frame in ' log || fail "two.png"
+  grep -q '^sound.ogg: failed; .*there is no video in sound.ogg' log || fail "sound.ogg"
+  grep -q '^three four.ogv: three four-blurred.mp4; .*; 5 frames in ' log || fail "three four.ogv"
+  [[ $(<one-blurred.mp4) == mine && -s 'three four-blurred.mp4' && ! -e sound-blurred.mp4 ]] || fail "the files"
+  OUTPUT=results "$pipelines/privacy.sh" one.ogv 'three four.ogv' 1,2,20,20 8,8,16,16,plate >log 2>&1 || fail "privacy: $(cat log)"
+  expect "results of privacy" "$(find results -name '*-private.mp4' | wc -l)" == 2
+  rm -r two-blurred.png 'three four-blurred.mp4' one-blurred.mp4
+  refuses "'one.ogv' and 'folder/one.ogv' would both be written to 'one-blurred.mp4'" "$blur" one.ogv folder/one.ogv
+  refuses "there is no file 'none.mp4'" "$blur" one.ogv none.mp4
+  refuses 'OUTPUT must be a folder for several files' OUTPUT=out.mp4 "$blur" one.ogv two.png
+  refuses 'too many arguments' "$pipelines/tenbit.sh" one.ogv two.png
+}
+
+# caps_of FILE: of its video, as it is encoded.
+caps_of()
+{
+  gst-launch-1.0 filesrc "location=$1" ! parsebin ! fakesink name=end -v 2>&1 | sed -n '/end.GstPad:sink: caps/{s/.*caps = \([^,]*\).*/\1/p;q}'
+}
+
+# Each codec whose encoder is here, in each kind of file that holds it; a better quality makes a larger file.
+test_codecs()
+{
+  local row small big blur=$pipelines/blur.sh
+  gst-launch-1.0 -q videotestsrc num-buffers=3 pattern=zone-plate kx2=20 ky2=20 kt=3 \
+    ! video/x-raw,format=I420,width=320,height=240,framerate=30/1 ! theoraenc quality=60 ! oggmux ! filesink location=clip.ogv
+  for row in x264enc:h264:mp4:video/x-h264 x264enc:h264:mkv:video/x-h264 x265enc:h265:mp4:video/x-h265 \
+    x265enc:h265:mkv:video/x-h265 av1enc:av1:mp4:video/x-av1 av1enc:av1:webm:video/x-av1 vp9enc:vp9:webm:video/x-vp9 \
+    vp9enc:vp9:mkv:video/x-vp9 av1enc:av1:mkv:video/x-av1 vp8enc::webm:video/x-vp8 theoraenc::ogv:video/x-theora; do
+    IFS=: read -r element codec type caps <<<"$row"
+    have "$element" mp4mux matroskamux h265parse av1parse || continue
+    CODEC=$codec QUALITY=5 OUTPUT=small.$type RADIUS=1 "$blur" clip.ogv >log 2>&1 || fail "$row: $(cat log)"
+    CODEC=$codec QUALITY=95 OUTPUT=big.$type RADIUS=1 "$blur" clip.ogv >log 2>&1 || fail "$row: $(cat log)"
+    [[ $(caps_of "big.$type") == "$caps" ]] || fail "$row: not $caps: $(caps_of "big.$type")"
+    small=$(stat -c %s "small.$type") big=$(stat -c %s "big.$type")
+    echo "$row: $small and $big bytes"
+    expect "bytes of $row by its quality" "$big" '>' $((small * 2))
+  done
+  have vp9enc matroskamux || skip "needs VP9: gstreamer1.0-plugins-good"
+  CODEC=vp9 "$blur" clip.ogv >log 2>&1 && [[ -s blurred.webm ]] || fail "CODEC=vp9 without OUTPUT: $(cat log)"
+  rm blurred.webm
+  refuses 'CODEC=h264 cannot be: .webm holds vp8 vp9 av1' CODEC=h264 OUTPUT=out.webm "$blur" clip.ogv
+  refuses 'CODEC=vp9 cannot be: .mp4 holds h264 h265 av1' CODEC=vp9 OUTPUT=out.mp4 "$blur" clip.ogv
+  refuses "CODEC takes h264 h265 av1 vp9; it is 'mpeg2'" CODEC=mpeg2 "$blur"
+  refuses 'QUALITY must be a number from 0 to 100' QUALITY=101 "$blur"
+  gst-launch-1.0 -q videotestsrc num-buffers=1 ! pngenc ! filesink location=photo.png
+  refuses "'photo.png' is a picture, which has no START or DURATION" DURATION=1 "$blur" photo.png
+  refuses 'QUALITY=50 cannot be: .png loses nothing' QUALITY=50 OUTPUT=out.png "$blur" clip.ogv
+  refuses "START must be a time in seconds" START=soon "$blur"
+  refuses "DURATION must be more than 0" DURATION=0:00 "$blur"
+  refuses "START needs a FILE" START=1 "$blur"
+}
+
+# A camera, for which a live source stands in, until DURATION or SIGINT; and a device that is none.
+test_camera()
+{
+  local script
+  choose_type
+  export CAMERA='videotestsrc is-live=true ! video/x-raw,format=YUY2,width=160,height=120,framerate=20/1' OUTPUT=out.$type
+  DURATION=1.5 timeout 20 "$pipelines/blur.sh" /dev/null >log 2>&1 || fail "a camera: $(cat log)"
+  cat log
+  grep -qE '^30 frames in (1\.[3-9]|[2-9])' log || fail "not 30 frames of 1.5 s"
+  [[ -s out.$type ]] || fail "no file"
+  rm "out.$type" log
+  "$pipelines/denoise.sh" /dev/null >log 2>&1 &
+  script=$!
+  for ((i = 0; i < 100; i++)); do
+    ! grep -qs ' [1-9][0-9]* frames, ' log || break
+    sleep 0.1
+  done
+  kill -INT "$(pgrep -P $script -x run)"
+  wait $script || fail "SIGINT: $(cat log)"
+  [[ -s out.$type ]] || fail "SIGINT does not complete the file: $(cat log)"
+  rm "out.$type"
+  if command -v xvfb-run >/dev/null && /usr/bin/python3 -c 'import gi; gi.require_version("Gtk", "3.0")' 2>/dev/null; then
+    timeout 15 xvfb-run -a timeout 5 "$pipelines/tune.sh" /dev/null >log 2>&1 || true # it is ended
+    grep '^picture after' log || grep '^skipped' log || fail "tune.sh shows nothing of a camera: $(cat log)"
+  fi
+  unset CAMERA
+  have v4l2src || skip "needs v4l2src: gstreamer1.0-plugins-good"
+  refuses "error from v4l2src0: .*/dev/null" "$pipelines/blur.sh" /dev/null
 }
 
 "test_${1:?usage: scripts.sh TEST, one of those that the head of this script lists}"

@@ -335,6 +335,43 @@ START_TEST(test_everything)
 }
 END_TEST
 
+/* Isolated shapes on frames of many tiles. Each shape leaves weights in memory that the next must not read. */
+START_TEST(test_isolated_tiles)
+{
+  static const TestRegions shapes[] = {
+      {"soft", 1, 1, {{{0, 0, 400, 220}, 0, CNV_SHAPE_MASK}}, .isolated = TRUE},
+      {"small", 1, 1, {{{260, 30, 70, 50}, 0, CNV_SHAPE_ELLIPSE}}, .isolated = TRUE},
+      {"hole", 1, 1, {{{130, 60, 120, 90}, 0, CNV_SHAPE_ELLIPSE}}, .isolated = TRUE, .invert = TRUE},
+      {"hole with feather", 1, 1, {{{90, 130, 20, 9}, 0}}, .isolated = TRUE, .invert = TRUE, .feather = 9},
+      {"corner", 1, 1, {{{-90, -60, 200, 110}, 0, CNV_SHAPE_ELLIPSE}}, .isolated = TRUE, .feather = 5},
+      {"two shapes",
+       1,
+       2,
+       {{{10, 9, 90, 70}, 0, CNV_SHAPE_ELLIPSE}, {{300, 140, 80, 70}, 0, CNV_SHAPE_MASK}},
+       .isolated = TRUE},
+  };
+  static const struct {
+    const char *format;
+    int radius;
+  } kinds[] = {{"GRAY8", 4}, {"NV12", 8}, {"I420", 12}, {"NV12", 16}, {"GRAY8", 24},
+               {"RGB", 2},   {"RGBA", 2}, {"RGBA", 4},  {"RGB", 8}};
+
+  for (guint k = 0; k < G_N_ELEMENTS(kinds); k++)
+    for (guint i = 0; i < G_N_ELEMENTS(shapes); i++) {
+      TestCase c = test_case_base("gaussian", kinds[k].format, 400, 220);
+
+      c.radius = kinds[k].radius;
+      c.border = (i + k) % CNV_N_BORDERS;
+      c.color = 0xff3060c0;
+      if ((i + k) % 3 > 0) /* else at odd addresses, which the copy engine does not take */
+        c.in = c.out = (TestLayout){.joined = TRUE};
+      c.regions = &shapes[i];
+      test_case_run(&c);
+    }
+  test_set_finish("isolated tiles");
+}
+END_TEST
+
 TCase *
 test_parts_tcase(void)
 {
@@ -347,5 +384,6 @@ test_parts_tcase(void)
   tcase_add_test(tcase, test_fields);
   tcase_add_test(tcase, test_regions_of_fields);
   tcase_add_test(tcase, test_everything);
+  tcase_add_test(tcase, test_isolated_tiles);
   return tcase;
 }

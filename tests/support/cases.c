@@ -87,7 +87,8 @@ add_settings(GString *name, const TestCase *c)
   if (c->regions)
     g_string_append_printf(name, ", regions \"%s\"", c->regions->name);
   if (c->square)
-    g_string_append_printf(name, ", a square of %d, shape %d", c->square, c->shape);
+    g_string_append_printf(name, ", a square of %d, shape %d%s%s", c->square, c->shape, c->isolated ? ", isolated" : "",
+                           c->invert ? ", inverted" : "");
   if (c->temporal_radius || c->depth)
     g_string_append_printf(name, ", temporal radius %d, depth %d", c->temporal_radius, c->depth);
 }
@@ -423,6 +424,7 @@ run_work(const Job *job, TestVariant *v, CnvPlan *const *plans, const char *name
   test_frame_clear(&out);
   g_clear_error(&error);
   v->runs++;
+  memcpy(v->method, v->session->stats.method, sizeof v->method);
 }
 
 /* Work that can be done in the input's own memory gives the same there. */
@@ -587,7 +589,8 @@ make_work(Job *job, const TestCase *c, guint32 seed)
   job->mask = test_mask_new();
   if (c->square) {
     job->region = g_new(CnvRegion, CNV_MAX_REGIONS);
-    job->work = (CnvWork){.n_plans = 1, .region = job->region, .feather = c->feather};
+    job->work = (CnvWork){
+        .n_plans = 1, .region = job->region, .feather = c->feather, .isolated = c->isolated, .invert = c->invert};
     job->work.n_regions = test_case_squares(c, job->mask, job->region);
   }
   if (!r)
@@ -654,8 +657,10 @@ job_init(Job *job, const TestCase *c, guint32 seed)
   job->out = c->out;
   job->strict = row->exact || (row->type == CNV_FILTER_FILL && !c->regions) ||
                 (c->pattern == TEST_FLAT && c->border != CNV_BORDER_CONSTANT && test_filter_keeps_flat(row));
+  /* Of a small window that is isolated by a constant colour, wide taps read that colour for the most part. */
   job->noise = c->pattern == TEST_NOISE && test_filter_is_positive(row) && row->scale <= 1 && !row->raw &&
-               c->alpha_mode != CNV_ALPHA_PREMULTIPLY && job->image.format->depth <= 12 && job->n_frames == 1;
+               c->alpha_mode != CNV_ALPHA_PREMULTIPLY && job->image.format->depth <= 12 && job->n_frames == 1 &&
+               !(job->work.isolated && c->border == CNV_BORDER_CONSTANT);
 }
 
 static void

@@ -14,9 +14,10 @@ typedef struct {
   int width, height;
   int radii[12]; /* of generated filters, up to the first 0; of others 0 alone */
   int square, temporal_radius, depth;
-  CnvShape shape;     /* with square */
-  int feather, count; /* of the square; squares all over the frame, 0: one in its middle */
-  gboolean noise;     /* a mask is noise, not a disc */
+  CnvShape shape;            /* with square */
+  int feather, count;        /* of the square; squares all over the frame, 0: one in its middle */
+  gboolean noise;            /* a mask is noise, not a disc */
+  gboolean isolated, invert; /* of the square (convolve/work.h) */
 } TestTiming;
 
 /* A row of the table of test filters. Taps of custom ones are random, from the case's seed. */
@@ -82,9 +83,10 @@ typedef struct {
   int square;                 /* side of the region in the middle of the frame, without regions; 0: the whole frame */
   CnvShape shape;             /* of the square; its feather, and how many of it there are all over the frame (0: one) */
   int feather, count;
-  gboolean noise;      /* of timed cases: a mask is noise, not a disc */
-  int temporal_radius; /* the frame is the middle one of so many before and behind it */
-  int depth;           /* so many frames count, each with taps of its own; 0: by the filter */
+  gboolean noise;            /* of timed cases: a mask is noise, not a disc */
+  gboolean isolated, invert; /* of the square */
+  int temporal_radius;       /* the frame is the middle one of so many before and behind it */
+  int depth;                 /* so many frames count, each with taps of its own; 0: by the filter */
 } TestCase;
 
 /* Fills in the regions that are a case's squares, at most CNV_MAX_REGIONS. Returns their number. */
@@ -124,12 +126,26 @@ typedef struct {
   CnvAlgorithm algorithm;
   CnvMemory memory;
   guint runs, refusals;
+  const char *method[CNV_MAX_PLANES]; /* CnvSessionStats.method of the last run */
   guint expected, runs_before; /* of a set: cases that the table of algorithms has for it; runs before the first */
   guint64 samples, inexact;    /* noise under positive taps, since the last test_cases_finish */
   guint64 all_samples, all_inexact;
 } TestVariant;
 
 extern GArray *test_variants; /* of TestVariant */
+
+/* Returns TRUE if one of the planes was filtered by that method. */
+static inline gboolean
+test_has_method(const char *const method[CNV_MAX_PLANES], const char *name)
+{
+  for (int p = 0; p < CNV_MAX_PLANES; p++)
+    if (method[p] && g_str_equal(method[p], name))
+      return TRUE;
+  return FALSE;
+}
+
+/* Returns the CPU's variant of an algorithm, or NULL. */
+const TestVariant *test_cpu_variant(CnvAlgorithm algorithm);
 
 /* Opens a session on each backend that is here and prints it, or why it is not. FALSE where none is. */
 gboolean test_variants_open(void);

@@ -11,7 +11,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 unset DISPLAY WAYLAND_DISPLAY OUTPUT FRAMES RADIUS FILTER SCALE ALGORITHM AMOUNT GRADIENT ANGLE TYPES EXPAND FEATHER
-unset SHAPE STRENGTH SMOOTH MISSING MIN_SIZE
+unset SHAPE STRENGTH SMOOTH MISSING MIN_SIZE START CODEC QUALITY CAMERA
 unset SIGMA MODE KERNEL STREAMS DURATION WIDTH HEIGHT FORMAT PATIENCE
 export OPENCV_LOG_LEVEL=SILENT
 export BACKEND=cpu # no GPU is needed; what one computes is seen to by other tests
@@ -53,4 +53,11 @@ refuses()
   cat log
   grep -q -- "$words" log || fail "$*: does not say: $words"
   [[ -z $(find . -name 'out*' -o -name 'blurred*') ]] || fail "$*: leaves a file"
+}
+
+# H.264 is what people get; where its plugins are missing, Theora and Ogg, which are in the base plugins.
+type=mp4
+choose_type()
+{
+  have x264enc mp4mux avdec_h264 || type=ogv
 }

@@ -32,6 +32,8 @@ static const TestTiming gaussian_timed[] = {
     {"NV12", UHD, {8}, .square = 400, .shape = CNV_SHAPE_ELLIPSE},
     {"NV12", UHD, {8}, .square = 1780, .shape = CNV_SHAPE_MASK}, /* a disc, 30 % of the frame */
     {"NV12", UHD, {8}, .square = 3840, .shape = CNV_SHAPE_MASK, .noise = TRUE},
+    {"NV12", UHD, {8, 16, 32, 48}, .square = 3840, .shape = CNV_SHAPE_MASK, .noise = TRUE, .isolated = TRUE},
+    {"NV12", UHD, {8}, .square = 1780, .shape = CNV_SHAPE_MASK, .isolated = TRUE, .invert = TRUE},
     {"NV12", UHD, {8}, .square = 200, .feather = 20},
     {"NV12", UHD, {8}, .square = 60, .shape = CNV_SHAPE_ELLIPSE, .count = 64},
     {"NV12", UHD, {8}, .square = 60, .feather = 20, .count = 1024},
@@ -44,7 +46,14 @@ static const TestTiming dense_5_timed[] = {{"NV12", UHD}, {"GRAY8", UHD}, {"NV12
 static const TestTiming identity_timed[] = {
     {"NV12", UHD, .temporal_radius = 1}, {"NV12", UHD, .temporal_radius = 2}, {NULL}};
 static const TestTiming mosaic_timed[] = {
-    {"NV12", UHD, {1, 8, 64}}, {"RGBA", UHD, {8}}, {"P010_10LE", UHD, {8}}, {"NV12", UHD, {8}, .square = 400}, {NULL}};
+    {"NV12", UHD, {1, 2, 8, 64}},
+    {"NV12", UHD, {512}},
+    {"RGBA", UHD, {8}},
+    {"P010_10LE", UHD, {8}},
+    {"NV12", UHD, {8}, .square = 400},
+    {"NV12", UHD, {8}, .square = 400, .shape = CNV_SHAPE_ELLIPSE},
+    {NULL},
+};
 static const TestTiming sharpen_timed[] = {{"NV12", UHD}, {NULL}};
 static const TestTiming unsharp_timed[] = {{"NV12", UHD, {2, 8}}, {NULL}};
 static const TestTiming sobel_timed[] = {{"NV12", UHD, {1}}, {NULL}};
@@ -304,6 +313,8 @@ timed_case(const TestFilter *row, const TestTiming *timing, int radius)
                     .feather = timing->feather,
                     .count = timing->count,
                     .noise = timing->noise,
+                    .isolated = timing->isolated,
+                    .invert = timing->invert,
                     .temporal_radius = timing->temporal_radius,
                     .depth = timing->depth};
 }

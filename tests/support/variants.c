@@ -84,6 +84,18 @@ test_variants_open(void)
   return test_variants->len > 0;
 }
 
+const TestVariant *
+test_cpu_variant(CnvAlgorithm algorithm)
+{
+  for (guint i = 0; i < test_variants->len; i++) {
+    const TestVariant *v = &g_array_index(test_variants, TestVariant, i);
+
+    if (strcmp(v->backend->name, "cpu") == 0 && v->algorithm == algorithm)
+      return v;
+  }
+  return NULL;
+}
+
 void
 test_variants_close(void)
 {

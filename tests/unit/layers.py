@@ -21,6 +21,7 @@ LAYERS = {
     'cuda/plan': (['include/convolve'], 'glib'),
     'cuda/plan/regions': (['include/convolve', 'cuda/plan'], 'glib'),
     'cuda/cpu': (['include/convolve', 'cuda/plan', 'cuda/plan/regions/jobs.h', 'cuda'], 'glib vectors'),
+    'cuda/cpu/methods': (['include/convolve', 'cuda/plan', 'cuda/cpu'], 'glib'),
     'cuda/gpu': (
         ['include/convolve', 'cuda/plan', 'cuda/plan/regions/jobs.h', 'cuda', 'cuda/gpu/kernels/arguments.h'],
         'glib gmodule cuda nvtx',

@@ -25,7 +25,7 @@ typedef struct {
 } Taps;
 
 static CnvPlan *
-plan_of_size(const Taps *t, const char *format, CnvBorder border, CnvAlgorithm algorithm, int width, int height)
+plan_of_image(const Taps *t, const CnvImage *image, CnvBorder border, CnvAlgorithm algorithm)
 {
   double taps[49];
   CnvFilter filter;
@@ -40,7 +40,8 @@ plan_of_size(const Taps *t, const char *format, CnvBorder border, CnvAlgorithm a
     taps[i] = 1 + t->step * (i * i % 7) + 0.01 * i;
   if (t->width)
     filter.kernel = cnv_taps_new(t->width, t->height, taps);
-  plan = test_plan_new(&filter, CNV_ALGORITHM_AUTO, format, width, height);
+  plan = cnv_plan_new(&filter, image, CNV_ALGORITHM_AUTO, cnv_backend_find("cpu"), NULL);
+  ck_assert(plan != NULL);
   for (int p = 0; p < plan->n_planes; p++)
     if (plan->plane[p].filtered)
       plan->plane[p].algorithm = algorithm;
@@ -51,7 +52,9 @@ plan_of_size(const Taps *t, const char *format, CnvBorder border, CnvAlgorithm a
 static CnvPlan *
 plan_of(const Taps *t, const char *format, CnvBorder border, CnvAlgorithm algorithm)
 {
-  return plan_of_size(t, format, border, algorithm, WIDTH, HEIGHT);
+  const CnvImage image = {cnv_format_find(format), WIDTH, HEIGHT, 0.2126, 0.0722, FALSE};
+
+  return plan_of_image(t, &image, border, algorithm);
 }
 
 static guint
@@ -81,8 +84,9 @@ count_jobs(const CnvSchedule *schedule, CnvKernelId kernel)
 static void
 set_work(CnvSchedule *schedule, const CnvWork *work)
 {
-  static const CnvKernelId last[] = {CNV_KERNEL_NAIVE,   CNV_KERNEL_TILED, CNV_KERNEL_COLUMNS, CNV_KERNEL_FUSED,
-                                     CNV_KERNEL_ONE_TAP, CNV_KERNEL_BLUR,  CNV_KERNEL_DENSE,   CNV_KERNEL_INTERPOLATE};
+  static const CnvKernelId last[] = {CNV_KERNEL_NAIVE,   CNV_KERNEL_MOSAIC,     CNV_KERNEL_CELLS,   CNV_KERNEL_TILED,
+                                     CNV_KERNEL_COLUMNS, CNV_KERNEL_FUSED,      CNV_KERNEL_ONE_TAP, CNV_KERNEL_BLUR,
+                                     CNV_KERNEL_DENSE,   CNV_KERNEL_INTERPOLATE};
   guint done = 0;
 
   cnv_schedule_init(schedule);
@@ -97,7 +101,9 @@ static const Taps blur = {CNV_FILTER_GAUSSIAN, 3}, wide = {CNV_FILTER_GAUSSIAN, 
                   widest = {CNV_FILTER_GAUSSIAN, 44}, full_rank = {CNV_FILTER_CUSTOM, -1, 5, 5, 0.3},
                   sharpen = {CNV_FILTER_SHARPEN, 1}, unsharp = {CNV_FILTER_UNSHARP, 12},
                   row = {CNV_FILTER_CUSTOM, -1, 49, 1, 0.1}, signed_row = {CNV_FILTER_CUSTOM, -1, 3, 1, -0.9},
-                  gradient = {CNV_FILTER_SOBEL, 1}, one_tap = {CNV_FILTER_CUSTOM, -1, 1, 1, 0.5},
+                  cells = {CNV_FILTER_MOSAIC, 8}, large_cells = {CNV_FILTER_MOSAIC, 512},
+                  cells_of_3_frames = {CNV_FILTER_MOSAIC, 8, .temporal_radius = 1}, gradient = {CNV_FILTER_SOBEL, 1},
+                  one_tap = {CNV_FILTER_CUSTOM, -1, 1, 1, 0.5},
                   of_3_frames = {CNV_FILTER_GAUSSIAN, 2, .temporal_radius = 1},
                   of_5_frames = {CNV_FILTER_GAUSSIAN, 2, .temporal_radius = 2};
 
@@ -193,7 +199,8 @@ START_TEST(test_decimated)
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
     const Taps taps = {CNV_FILTER_GAUSSIAN, rows[i].radius};
     CnvKernelId kernel = rows[i].launches ? CNV_KERNEL_INTERPOLATE : CNV_KERNEL_BLUR;
-    CnvPlan *plan = plan_of_size(&taps, rows[i].format, CNV_BORDER_REPLICATE, CNV_ALGORITHM_TENSOR, 1920, 1080);
+    const CnvImage image = {cnv_format_find(rows[i].format), 1920, 1080, 0.2126, 0.0722, FALSE};
+    CnvPlan *plan = plan_of_image(&taps, &image, CNV_BORDER_REPLICATE, CNV_ALGORITHM_TENSOR);
     CnvSchedule schedule;
 
     set_work(&schedule, &CNV_WORK_ALL(&plan));
@@ -218,6 +225,80 @@ START_TEST(test_gradient)
   ck_assert_str_eq(schedule.variant[CNV_KERNEL_DENSE]->name, "dense_u8_1_2_1_4");
   cnv_schedule_clear(&schedule);
   cnv_plan_unref(plan);
+}
+END_TEST
+
+/* Cells of plain samples have a kernel of their own; cells too large for a block are added up by a launch before it.
+ * Staged planes, several frames and rows too long for a block go to the kernel mosaic. */
+START_TEST(test_cells)
+{
+  static const struct {
+    const Taps *taps;
+    const char *format;
+    int width, height;
+    guint sums, cells, mosaic; /* jobs */
+  } rows[] = {
+      {&cells, "NV12", WIDTH, HEIGHT, 0, 2, 0},
+      {&cells, "RGB", WIDTH, HEIGHT, 0, 1, 0},
+      {&cells, "P010_10LE", WIDTH, HEIGHT, 0, 2, 0},
+      {&large_cells, "GRAY8", WIDTH, HEIGHT, 0, 1, 0},
+      {&large_cells, "GRAY8", 1500, 900, 1, 1, 0},
+      {&large_cells, "NV12", 1500, 900, 2, 2, 0},
+      {&large_cells, "ARGB64", 1500, 900, 0, 0, 1},
+      {&cells, "YUY2", WIDTH, HEIGHT, 0, 0, 2},
+      {&cells_of_3_frames, "GRAY8", WIDTH, HEIGHT, 0, 0, 1},
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+    const CnvImage image = {cnv_format_find(rows[i].format), rows[i].width, rows[i].height, 0.2126, 0.0722, FALSE};
+    CnvPlan *plan = plan_of_image(rows[i].taps, &image, CNV_BORDER_REPLICATE, CNV_ALGORITHM_MOSAIC);
+    CnvTemporalTap frames[3] = {{0, 0.25f}, {0, 0.5f}, {0, 0.25f}};
+    CnvWork work = CNV_WORK_ALL(&plan);
+    CnvSchedule schedule;
+
+    if (rows[i].taps->temporal_radius > 0) {
+      work.temporal_tap = frames;
+      work.n_temporal_taps = 3;
+    }
+    set_work(&schedule, &work);
+    ck_assert_uint_eq(count_jobs(&schedule, CNV_KERNEL_CELL_SUMS), rows[i].sums);
+    ck_assert_uint_eq(count_jobs(&schedule, CNV_KERNEL_CELLS), rows[i].cells);
+    ck_assert_uint_eq(count_jobs(&schedule, CNV_KERNEL_MOSAIC), rows[i].mosaic);
+    ck_assert_uint_eq(schedule.sums_size > 0, rows[i].sums > 0);
+    cnv_schedule_clear(&schedule);
+    cnv_plan_unref(plan);
+  }
+}
+END_TEST
+
+/* Small frames have blocks for half of the multiprocessors or more; blocks of larger ones fit the GPU at once. */
+START_TEST(test_cells_share)
+{
+  static const struct {
+    int radius, width, height;
+    const char *format;
+  } rows[] = {
+      {1, 200, 120, "GRAY8"}, {1, 320, 180, "NV12"},  {8, 320, 180, "GRAY8"}, {8, 320, 180, "NV12"},
+      {8, 640, 360, "NV12"},  {30, 800, 600, "NV12"}, {1, 640, 360, "RGBA"},  {100, 1600, 900, "GRAY8"},
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+    const CnvImage image = {cnv_format_find(rows[i].format), rows[i].width, rows[i].height, 0.2126, 0.0722, FALSE};
+    const Taps taps = {.type = cells.type, .radius = rows[i].radius};
+    CnvPlan *plan = plan_of_image(&taps, &image, CNV_BORDER_REPLICATE, CNV_ALGORITHM_MOSAIC);
+    CnvWork work = CNV_WORK_ALL(&plan);
+    CnvSchedule schedule;
+    const CnvLaunch *last;
+
+    set_work(&schedule, &work);
+    last = &g_array_index(schedule.launches, CnvLaunch, schedule.launches->len - 1);
+    ck_assert_int_eq(last->kernel, CNV_KERNEL_CELLS);
+    if (2 * last->blocks_x < schedule.n_processors || last->blocks_x > CNV_CELLS_BLOCKS * schedule.n_processors)
+      ck_abort_msg("%s %dx%d, radius %d: %u blocks for %u multiprocessors", rows[i].format, rows[i].width,
+                   rows[i].height, rows[i].radius, last->blocks_x, schedule.n_processors);
+    cnv_schedule_clear(&schedule);
+    cnv_plan_unref(plan);
+  }
 }
 END_TEST
 
@@ -349,8 +430,8 @@ START_TEST(test_kept_tiles)
   kinds = schedule.tile_kinds->data + schedule.kept[0].kinds;
   for (int y = 0; y < HEIGHT; y += 8)
     for (int x = 0; x < WIDTH; x++) {
-      int down = (int)((guint64)y * schedule.kept[0].tile_inverse >> 32);
-      int across = x >> schedule.kept[0].tile_shift;
+      int down = (int)((guint64)y * schedule.kept[0].tile_inverse[CNV_Y] >> 32);
+      int across = (int)((guint64)x * schedule.kept[0].tile_inverse[CNV_X] >> 32);
 
       ck_assert_int_eq(down, y / job->rows);
       ck_assert_int_eq(across, x / width);
@@ -359,6 +440,86 @@ START_TEST(test_kept_tiles)
   ck_assert(n_kept > 0 && kinds[0] == CNV_TILE_BLENDED);
   cnv_schedule_clear(&schedule);
   cnv_plan_unref(plan);
+}
+END_TEST
+
+/* In place, one launch of tiles runs at once: its blocks read all before one of them writes. */
+START_TEST(test_at_once)
+{
+  static const CnvRegion ellipse = {{13, 10, 60, 50}, 0, CNV_SHAPE_ELLIPSE};
+  static const struct {
+    const Taps *taps;
+    CnvAlgorithm algorithm;
+    gboolean in_place, at_once;
+  } rows[] = {
+      {&blur, CNV_ALGORITHM_TENSOR, TRUE, TRUE},     {&full_rank, CNV_ALGORITHM_TENSOR, TRUE, TRUE},
+      {&blur, CNV_ALGORITHM_TENSOR, FALSE, FALSE},   {&widest, CNV_ALGORITHM_TENSOR, TRUE, FALSE},
+      {&one_tap, CNV_ALGORITHM_TENSOR, TRUE, FALSE}, {&blur, CNV_ALGORITHM_FUSED, TRUE, FALSE},
+      {&blur, CNV_ALGORITHM_SEPARABLE, TRUE, FALSE},
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+    CnvPlan *plan = plan_of(rows[i].taps, "GRAY8", CNV_BORDER_REPLICATE, rows[i].algorithm);
+    CnvWork work = CNV_WORK_ALL(&plan);
+    CnvSchedule schedule;
+
+    work.everything = FALSE;
+    work.region = &ellipse;
+    work.n_regions = 1;
+    cnv_schedule_init(&schedule);
+    schedule.n_processors = 4;
+    cnv_schedule_set_work(&schedule, &work, FALSE, rows[i].in_place);
+    ck_assert_msg(schedule.at_once == rows[i].at_once, "row %u", i);
+    cnv_schedule_clear(&schedule);
+    cnv_plan_unref(plan);
+  }
+}
+END_TEST
+
+/* Isolated shapes of one layer are tiles, whose coverage is made as far as blended tiles read it. Others are staged. */
+START_TEST(test_weighed_tiles)
+{
+  static const CnvRegion shapes[] = {{{13, 10, 60, 50}, 0, CNV_SHAPE_ELLIPSE},
+                                     {{90, 20, 40, 40}, 0, CNV_SHAPE_ELLIPSE}};
+  static const struct {
+    const Taps *taps;
+    const char *name;
+    guint n_regions;
+    gboolean invert, interlaced, tiled;
+  } rows[] = {
+      {&blur, "NV12", 1, FALSE, FALSE, TRUE},  {&wider, "NV12", 2, TRUE, FALSE, TRUE},
+      {&blur, "RGBA", 1, FALSE, FALSE, TRUE},  {&blur, "NV12", 2, FALSE, FALSE, FALSE},
+      {&blur, "NV12", 1, FALSE, TRUE, FALSE},  {&widest, "NV12", 1, FALSE, FALSE, FALSE},
+      {&blur, "YUY2", 1, FALSE, FALSE, FALSE}, {&sharpen, "GRAY8", 1, FALSE, FALSE, FALSE},
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+    CnvPlan *plan = plan_of(rows[i].taps, rows[i].name, CNV_BORDER_REPLICATE, CNV_ALGORITHM_TENSOR);
+    CnvPlan *weighed = cnv_plan_weighed(plan, NULL);
+    const CnvWork work = {.plan = &weighed,
+                          .n_plans = 1,
+                          .region = shapes,
+                          .n_regions = rows[i].n_regions,
+                          .isolated = TRUE,
+                          .invert = rows[i].invert,
+                          .interlaced = rows[i].interlaced};
+    CnvSchedule schedule;
+
+    for (int p = 0; p < weighed->n_planes; p++)
+      if (weighed->plane[p].filtered)
+        weighed->plane[p].algorithm = CNV_ALGORITHM_TENSOR;
+    set_work(&schedule, &work);
+    ck_assert_msg(!count_launches(&schedule, CNV_KERNEL_BLUR) == !rows[i].tiled &&
+                      !count_launches(&schedule, CNV_KERNEL_STAGE_IN) != !rows[i].tiled,
+                  "row %u: %u tiled, %u staged", i, count_launches(&schedule, CNV_KERNEL_BLUR),
+                  count_launches(&schedule, CNV_KERNEL_STAGE_IN));
+    ck_assert(schedule.cover_jobs->len > 0);
+    if (rows[i].tiled)
+      ck_assert(schedule.launches->len == 1 &&
+                g_str_has_prefix(schedule.variant[CNV_KERNEL_BLUR]->name, "blur_weighed"));
+    cnv_schedule_clear(&schedule);
+    cnv_plan_unref(plan);
+  }
 }
 END_TEST
 
@@ -483,12 +644,16 @@ add_tests(TCase *tcase)
   tcase_add_test(tcase, test_whole_frames);
   tcase_add_test(tcase, test_pixels);
   tcase_add_test(tcase, test_decimated);
+  tcase_add_test(tcase, test_cells);
+  tcase_add_test(tcase, test_cells_share);
   tcase_add_test(tcase, test_gradient);
   tcase_add_test(tcase, test_regions);
   tcase_add_test(tcase, test_coverage);
   tcase_add_test(tcase, test_shared);
   tcase_add_test(tcase, test_kept_tiles);
+  tcase_add_test(tcase, test_at_once);
   tcase_add_test(tcase, test_plans_together);
+  tcase_add_test(tcase, test_weighed_tiles);
   tcase_add_test(tcase, test_work_again);
   tcase_add_test(tcase, test_masks);
   tcase_add_test(tcase, test_refusals);

@@ -471,6 +471,7 @@ check_kind(Fixture *f, gboolean is_dense)
 {
   static const float over_time[] = {0.25f, 0.5f, 0.125f};
   GArray *words = g_array_new(FALSE, FALSE, sizeof(guint32));
+  CnvPlane samples;
   gboolean fits;
 
   f->kind = is_dense ? &cnv_kind_dense : &cnv_kind_blur;
@@ -488,10 +489,25 @@ check_kind(Fixture *f, gboolean is_dense)
     f->kind->set_job(&of, words, f->weight);
     f->job = of.tile_job;
     f->words = (const guint32 *)words->data;
+    f->plane = cnv_fit_plane(f->plan, f->plane, &samples);
     (is_dense ? check_dense : check_blur)(f, words->len);
   }
   g_array_free(words, TRUE);
   return fits;
+}
+
+/* Only blur weighs samples, and not of all planes. */
+static void
+check_weighed(const CnvPlan *plan, const char *name)
+{
+  CnvPlan *weighed = cnv_plan_weighed(plan, NULL);
+
+  for (int p = 0; weighed && p < weighed->n_planes; p++) {
+    Fixture f = {.name = name, .plan = weighed, .plane = &weighed->plane[p]};
+
+    if (f.plane->filtered)
+      check_kind(&f, FALSE);
+  }
 }
 
 static void
@@ -499,6 +515,7 @@ check_plan(const Row *row, const char *format)
 {
   CnvPlan *plan = plan_of(row, format);
 
+  check_weighed(plan, row->name);
   for (int p = 0; p < plan->n_planes; p++) {
     const CnvPlane *plane = &plan->plane[p];
     g_autofree char *name = g_strdup_printf("%s, %s, plane %d", row->name, format, p);

@@ -64,14 +64,41 @@ cnv_mosaic_blocks(const CnvPlane *plane, const CnvJob *job, int axis)
   return (cells + cnv_mosaic_cells(plane, axis) - 1) / cnv_mosaic_cells(plane, axis);
 }
 
+/* cells: threads of a block each read and write 16 bytes of a row. */
+#define CNV_CELLS_CHUNK 16
+#define CNV_CELLS_BLOCKS 4     /* that fit a multiprocessor of sm_90 at once */
+#define CNV_CELLS_BATCH 9      /* rows whose samples a thread loads at once */
+#define CNV_CELLS_MAX 448      /* of a row of a block's cells */
+#define CNV_CELLS_MAX_ROWS 128 /* of a block */
+#define CNV_CELLS_SUMS 2048    /* of a turn's wide cells and their channels */
+
+/* Small cells: words of a row that a thread's group of cells has, divided by the luma samples of a cell along x. */
+#define CNV_CELLS_GROUP_WORDS(cell) ((cell) == 3 ? 2 : 1)
+#define CNV_CELLS_GROUP_MAX 7 /* luma samples of a small cell along an axis */
+
+/* How the blocks of `cells` divide a job of a mosaic. */
+typedef struct {
+  int first[CNV_N_AXES], end[CNV_N_AXES]; /* the job's cells: number of the first, and one more than that of the last */
+  int cells[CNV_N_AXES];                  /* that a block makes */
+  int threads_x;                          /* threads that have a row of the block's samples */
+  int parts;                              /* times threads_x: threads that have a row of cells */
+  int turn;                               /* rows of cells that a block makes at a time */
+  int lanes_shift;                        /* log2 of the threads that add up the columns of a cell */
+  int small;  /* cells of a group in small_cells.cuh, which makes them if their rows begin at words; 0: none */
+  int wide;   /* cells of 16 bytes or more, of 1, 2 or 4 channels */
+  int slices; /* blocks that have the same cells, some rows each; if more than 1, a launch before makes their sums */
+} CnvCellBlocks;
+
 /* A job whose kernel makes it by blocks: blocks first_block to that of the next job, so many of them side by side.
  * Kernels with row sums have sums_rows rows of sums_stride floats for each term, one term after the other, from float
- * number `sums` of the launch's on: multiples of 8 and 64, for at least the rows that the job's columns take. */
+ * number `sums` of the launch's on: multiples of 8 and 64, for at least the rows that the job's columns take. `cells`
+ * has there the sums of each block's cells, if it has slices. */
 typedef struct {
   CnvJob job;
   int first_block, columns;
   int sums_stride, sums_rows;
   uint32_t sums;
+  CnvCellBlocks cells;
 } CnvBlockJob;
 
 /* The frames of a history that count, each with a weight; they lie so many bytes from the one that is `in`, multiples
@@ -107,6 +134,7 @@ typedef struct {
   int64_t staged_size;                            /* bytes from the staged form of one source to that of the next */
   uint64_t texture[CNV_MAX_PLANES], sums_texture; /* texture: objects over `in` and `sums`, of single samples */
   uint64_t texture_start[CNV_MAX_PLANES];         /* address of the first, at or before `in` */
+  int only_sums;                                  /* cells, texture: makes the sums of slices or rows, and no samples */
 } CnvBlockArgs;
 
 /* cover makes the coverage of jobs: device addresses of CnvBlockJob, of the arrays of CnvCover, and of the coverage.
@@ -135,6 +163,8 @@ typedef struct {
   uint64_t coverage;
   float *row_sums; /* the job's */
   int sums_stride, sums_rows;
+  int columns; /* of CnvBlockJob, as is `cells` */
+  CnvCellBlocks cells;
 } CnvBlock;
 
 /* Fills in addresses and sizes, from the job and plane m of the addresses. Staged planes stay in their place; stage_out
@@ -174,11 +204,10 @@ typedef struct {
   uint64_t in, out;
   int in_stride, out_stride; /* bytes */
   int bytes, rows;           /* to copy: bytes of a row, rows */
-  /* If kinds is not 0, only tiles of the kind CNV_TILE_KEPT: device address of CnvTileKind, as bytes, log2 of the bytes
-   * of a tile's row, 2^32 / its rows, a multiple of 8, rounded up, and tiles of a row. */
+  /* If kinds is not 0, only tiles of the kind CNV_TILE_KEPT: device address of CnvTileKind, as bytes; 2^32 / the bytes
+   * of a tile's row, a multiple of 16, and / its rows, a multiple of 8, rounded up; and tiles of a row. */
   uint64_t kinds;
-  int tile_shift;
-  uint32_t tile_inverse;
+  uint32_t tile_inverse[CNV_N_AXES];
   int columns;
 } CnvCopyPlane;
 
@@ -247,9 +276,8 @@ typedef struct {
   V(blur, 8, 2, 2, 2, 1, 1, 80, 7, 1)                                                                                  \
   V(blur, 8, 3, 2, 2, 1, 1, 96, 6, 0)                                                                                  \
   V(blur, 8, 5, 2, 2, 1, 1, 112, 5, 0)                                                                                 \
-  V(blur, 8, 3, 3, 2, 1, 1, 96, 5, 1)                                                                                  \
-  V(blur, 8, 5, 5, 2, 1, 1, 80, 3, 1)                                                                                  \
-  V(blur_split, 8, 2, 2, 2, 2, 1, 64, 4, 0)                                                                            \
+  V(blur, 8, 3, 3, 2, 1, 1, 96, 5, 0)                                                                                  \
+  V(blur, 8, 5, 5, 2, 1, 1, 80, 3, 0)                                                                                  \
   V(blur_split, 8, 3, 3, 1, 2, 1, 128, 4, 0)                                                                           \
   V(blur_split, 8, 5, 5, 1, 2, 1, 128, 3, 0)                                                                           \
   V(blur_split, 16, 2, 2, 2, 2, 1, 64, 4, 0)                                                                           \
@@ -262,8 +290,19 @@ typedef struct {
   V(blur_over_time, 16, 5, 5, 1, 2, 2, 128, 3, 0)
 /* The same of words of four channels, one of which is copied: steps of 16 pixels along x and of 16 rows, rows of a
  * tile, blocks, plain; and samples of a tile's width, 16 pixels of each warp. */
-#define CNV_BLUR_PIXELS_VARIANTS(V) V(2, 2, 64, 5, 1)
+#define CNV_BLUR_PIXELS_VARIANTS(V) V(2, 2, 64, 5, 0)
 #define CNV_PIXEL_WIDTH (64 * CNV_TILE_WARPS)
+/* Normalised convolution (convolve/work.h) of samples of 8 bits. Variants: steps along either axis, those of the
+ * kernel, rows of a tile, blocks; kernels: steps, blocks. */
+#define CNV_BLUR_WEIGHED_VARIANTS(V)                                                                                   \
+  V(2, 3, 80, 4)                                                                                                       \
+  V(3, 3, 80, 4)                                                                                                       \
+  V(5, 5, 64, 3)
+#define CNV_BLUR_WEIGHED_KERNELS(V)                                                                                    \
+  V(3, 4)                                                                                                              \
+  V(5, 3)
+#define CNV_WEIGHED_WIDTH (32 * CNV_TILE_WARPS)
+#define CNV_WEIGHED_UNIT 16777216.0 /* what the quotient of its sums is multiplied by */
 /* blur_ring: name, bits, steps along x, numbers, rows of a round by 16, blocks; steps along y are free. */
 #define CNV_RING_VARIANTS(V)                                                                                           \
   V(ring, 8, 9, 1, 4, 4)                                                                                               \
@@ -296,12 +335,12 @@ cnv_ring_bytes(int bytes, int pitch, int k_x, int steps, int blocks, int parts)
 #define CNV_DENSE_VARIANTS(V)                                                                                          \
   V(8, 1, 1, 1, 4, 32, 7, 0)                                                                                           \
   V(8, 1, 1, 2, 4, 32, 7, 1)                                                                                           \
-  V(8, 1, 1, 2, 6, 32, 6, 0)                                                                                           \
+  V(8, 1, 1, 2, 6, 32, 6, 1)                                                                                           \
   V(8, 1, 1, 2, 8, 32, 6, 0)                                                                                           \
   V(8, 2, 1, 2, 0, 64, 4, 0)                                                                                           \
   V(8, 3, 1, 2, 0, 64, 4, 0)                                                                                           \
   V(8, 6, 1, 3, 0, 32, 3, 0)                                                                                           \
-  V(8, 1, 2, 1, 4, 32, 7, 0)                                                                                           \
+  V(8, 1, 2, 1, 4, 32, 7, 1)                                                                                           \
   V(8, 4, 2, 2, 0, 32, 2, 0)                                                                                           \
   V(16, 2, 1, 3, 0, 32, 4, 0)                                                                                          \
   V(16, 4, 1, 3, 0, 32, 4, 0)                                                                                          \
@@ -442,7 +481,8 @@ typedef struct {
   float center;             /* the tap on the sample itself: blur: beside the others; one_tap: all there is */
   float bias[2];            /* dense, one_tap: added to the terms' sums */
   float mid, mid_bias, gain, fraction; /* the same for all channels that are filtered. dense, one_tap: gain is that of
-                                          sums of samples as they are in memory */
+                                          sums of samples as they are in memory. blur_weighed: gain and fraction make
+                                          the sums' quotient a level, as a part of full */
   float offset;                        /* blur, dense, one_tap: added to sums before they are rounded to levels */
   int base;
   /* Ones where four samples from a multiple of four on are copied from the input, as they lie in memory: of samples of
@@ -518,6 +558,9 @@ typedef struct {
 
 /* What the weights of a tile ask for: none is above 0; some are below 1; all are 1; or that is to be found out. */
 typedef enum { CNV_TILE_KEPT, CNV_TILE_BLENDED, CNV_TILE_FILTERED, CNV_TILE_UNKNOWN } CnvTileKind;
+
+/* Clocks that a block waits for others in place, at most: about 0.1 s. */
+#define CNV_READERS_CLOCKS 200000000ll
 
 /* The tile that a block makes, where a launch has a list of them: number of its job, and its kind. */
 typedef struct {

@@ -78,10 +78,10 @@ load_job(CnvBlock &b, const CnvBlockArgs &l)
   const CnvBlockJob *jobs = (const CnvBlockJob *)l.jobs, *from = jobs + find_job(jobs, l.n_jobs);
   const int block = blockIdx.x - from->first_block;
 
-  wait_for_launch_before();
   let_next_launch_begin();
   copy_words(&b.a, (const CnvPlane *)l.planes + from->job.plan * CNV_MAX_PLANES + from->job.plane, thread, threads);
   copy_words(&b.job, &from->job, thread, threads);
+  copy_words(&b.cells, &from->cells, thread, threads);
   __syncthreads();
   for (int k = thread; k < max(1, l.sources.n); k += threads) {
     b.sources.weight[k] = l.sources.n > 0 ? l.sources.weight[k] : 1.0f;
@@ -89,6 +89,7 @@ load_job(CnvBlock &b, const CnvBlockArgs &l)
   }
   if (thread == 0) {
     b.sources.n = max(1, l.sources.n);
+    b.columns = from->columns;
     b.block_x = block % from->columns;
     b.block_y = block / from->columns;
     b.coverage = l.coverage;
@@ -97,6 +98,7 @@ load_job(CnvBlock &b, const CnvBlockArgs &l)
     b.sums_rows = from->sums_rows;
     cnv_block_locate_in(&b, &l);
   }
+  wait_for_launch_before();
   __syncthreads();
 }
 

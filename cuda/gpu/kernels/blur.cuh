@@ -196,16 +196,19 @@ blend_pair(float (&level)[2], uint32_t input, uint32_t weights)
   level[1] = fmaf(level[1] - own.y, fmaf(weight.y, unit, -1024.0f * unit), own.y);
 }
 
-/* Four levels of 8 bits between those of the input and 1024 + level, by weights, in integers:
+/* What blend_sums adds to a level. */
+#define BLENDED_SUM (32768.0f + 71.0f / 256.0f)
+
+/* Four levels of 8 bits between those of the input and others, by weights, in integers:
  *
  *   a sum of 32768 + 71/256 + level has level in units of 1/256 in its lower 16 bits, plus 71, the upper byte of its
  *   exponent, which so also fills the lower byte of the input's level in the other half of a word;
  *   dp2a makes that times weight and 255 - weight, in units of 1/65280;
  *   and x + x / 256 divides by 65280, rounded, to bits 16 to 23.
  *
- * 22 instructions; in float32 they were 29. */
+ * 22 instructions; in float32 they were 29. level: with BLENDED_SUM. */
 __device__ static uint32_t
-blend_bytes(const float (&level)[4], uint32_t input, uint32_t weights)
+blend_sums(const float (&level)[4], uint32_t input, uint32_t weights)
 {
   const uint32_t others = ~weights, rounded = 32768 - 71 * 255;
   const uint32_t pair[2] = {__byte_perm(weights, others, 0x5140), __byte_perm(weights, others, 0x7362)};
@@ -213,13 +216,25 @@ blend_bytes(const float (&level)[4], uint32_t input, uint32_t weights)
 
 #pragma unroll
   for (int i = 0; i < 4; i++) {
-    const uint32_t bits = __float_as_uint(level[i] + (32768.0f - 1024.0f + 71.0f / 256.0f));
+    const uint32_t bits = __float_as_uint(level[i]);
 
     sum[i] = i % 2 ? __dp2a_hi(__byte_perm(bits, input, 0x4310 + 0x1000 * i), pair[i / 2], rounded)
                    : __dp2a_lo(__byte_perm(bits, input, 0x4310 + 0x1000 * i), pair[i / 2], rounded);
     sum[i] += sum[i] >> 8;
   }
   return __byte_perm(__byte_perm(sum[0], sum[1], 0x0062), __byte_perm(sum[2], sum[3], 0x0062), 0x5410);
+}
+
+/* The same of 1024 + level. */
+__device__ static uint32_t
+blend_bytes(const float (&level)[4], uint32_t input, uint32_t weights)
+{
+  float sum[4];
+
+#pragma unroll
+  for (int i = 0; i < 4; i++)
+    sum[i] = level[i] + (BLENDED_SUM - 1024.0f);
+  return blend_sums(sum, input, weights);
 }
 
 /* Returns true if blend_bytes does it; word: has the weights, and then the results. */

@@ -3,6 +3,7 @@
  * The CUDA kernels as the module has them. Arithmetic is that of plan.h. A launch of kernels with block jobs does
  * planes of any size, number of channels and sample type, of any plan whose taps are in constant memory.
  */
+#include "gpu/kernels/cells.cuh"
 #include "gpu/kernels/cover.cuh"
 #include "gpu/kernels/fused.cuh"
 #include "gpu/kernels/mosaic.cuh"
@@ -14,6 +15,7 @@
 #include "gpu/kernels/tiled.cuh"
 #if __CUDA_ARCH__ >= 800
 #include "gpu/kernels/blur_pixels.cuh"
+#include "gpu/kernels/blur_weighed.cuh"
 #include "gpu/kernels/decimate.cuh"
 #include "gpu/kernels/dense.cuh"
 #include "gpu/kernels/interpolate.cuh"
@@ -34,7 +36,8 @@ extern "C" __global__ void __launch_bounds__(256) cnv_copy(const CnvCopyArgs a)
   if (x < p.bytes && y < p.rows) {
     const char *in = (const char *)(p.in + (uint64_t)y * p.in_stride + x);
     char *out = (char *)(p.out + (uint64_t)y * p.out_stride + x);
-    const uint32_t tile = __umulhi(blockIdx.y * blockDim.y, p.tile_inverse) * p.columns + (x >> p.tile_shift);
+    const uint32_t down = __umulhi(blockIdx.y * blockDim.y, p.tile_inverse[CNV_Y]);
+    const uint32_t tile = down * p.columns + __umulhi(x, p.tile_inverse[CNV_X]);
     const bool kept = !p.kinds || __ldg((const uint8_t *)p.kinds + tile) == CNV_TILE_KEPT;
 
     if (x + CNV_COPY_BYTES <= p.bytes && (((uint64_t)in | (uint64_t)out) & (CNV_COPY_BYTES - 1)) == 0) {
@@ -110,11 +113,16 @@ extern "C" __global__ void __launch_bounds__(32 * CNV_COVER_HEIGHT) cnv_cover(co
 #define BLOCKS(kernel, call) BLOCKS_OF(3, kernel, call)
 BLOCKS(naive, naive(b))
 BLOCKS_OF(FITTING(4), mosaic, mosaic(b))
+/* Only for sm_90 do they fit in so few registers. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900
+BLOCKS_OF(3, cells, cells(b, l.only_sums))
+#else
+BLOCKS_OF(CNV_CELLS_BLOCKS, cells, cells(b, l.only_sums))
+#endif
 BLOCKS(tiled, tiled(b))
 BLOCKS(rows, rows(b))
 BLOCKS(columns, columns(b))
-BLOCKS(texture_rows, texture_rows(b, l))
-BLOCKS(texture_columns, texture_columns(b, l))
+BLOCKS(texture, l.only_sums ? texture_rows(b, l) : texture_columns(b, l))
 BLOCKS(stage_in, stage_in(b, l))
 BLOCKS(stage_out, stage_out(b, l))
 
@@ -140,6 +148,7 @@ BLOCKS(stage_out, stage_out(b, l))
 #endif
 #define BLUR_PIXELS(K_X, K_Y, rows, blocks, plain)                                                                     \
   BOTH(plain, blur_pixels_u8_##K_X##x##K_Y, FITTING(FITTING_PIXELS(blocks)), blur_pixels < K_X, K_Y)
+#define BLUR_WEIGHED(K, blocks) TILES(blur_weighed_u8_##K, blocks, blur_weighed<K>)
 #define RING(name, bits, K_X, parts, ROWS, blocks)                                                                     \
   TILES(name##_u##bits##_##K_X, blocks, blur_ring<uint##bits##_t, K_X, ROWS, (parts) == 2>)
 #define DENSE(bits, K, TERMS, D, ROWS, COLUMNS, blocks, plain)                                                         \
@@ -156,6 +165,7 @@ WARPS(one_tap_u16, CNV_ONE_TAP_WARPS, 32 / CNV_ONE_TAP_WARPS, one_tap<uint16_t>)
 #if __CUDA_ARCH__ >= 800 /* choice.c sees to it that older GPUs are asked for none of these */
 CNV_BLUR_PIXELS_VARIANTS(BLUR_PIXELS)
 CNV_BLUR_VARIANTS(BLUR)
+CNV_BLUR_WEIGHED_KERNELS(BLUR_WEIGHED)
 CNV_RING_VARIANTS(RING)
 CNV_DENSE_VARIANTS(DENSE)
 CNV_DENSE_OVER_TIME_VARIANTS(DENSE_OVER_TIME)

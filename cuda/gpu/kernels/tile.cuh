@@ -77,8 +77,9 @@ expect_bytes(uint32_t barrier, int bytes)
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
 
-/* Starts the copies of the block's tile (TileParams) of each frame, and of its weights. */
-template <bool BLENDS, typename Tile>
+/* Starts the copies of the block's tile (TileParams) of each frame, and of its weights: where its results go or, if it
+ * is WEIGHED, behind it with its apron. */
+template <bool BLENDS, bool WEIGHED, typename Tile>
 __device__ static void
 start_bulk_copies(const CnvTileArgs &l, const Tile &tile, const TileShape &shape, int bytes, uint64_t *barrier)
 {
@@ -90,15 +91,18 @@ start_bulk_copies(const CnvTileArgs &l, const Tile &tile, const TileShape &shape
   asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(at));
   asm volatile("fence.mbarrier_init.release.cluster;");
   wait_for_launch_before();
-  expect_bytes(at, max(n, 1) * shape.pitch * tile.box_rows +
-                       (BLENDS && tile.has_weights ? tile.rows * shape.output_bytes : 0));
+  expect_bytes(at, max(n, 1) * shape.pitch * tile.box_rows + (!BLENDS || !tile.has_weights ? 0
+                                                              : WEIGHED                    ? shape.pitch * tile.box_rows
+                                                                        : tile.rows * shape.output_bytes));
   if (n == 0)
     start_bulk_copy(to, map, {word, tile.field, y, 0}, at);
 #pragma unroll 1
   for (int i = 0; i < n; i++)
     start_bulk_copy(to + i * frame_bytes, map,
                     {word, tile.field, y, (int)((l.sources.delta[i] - l.sources.first) / CNV_SOURCE_STEP)}, at);
-  if (BLENDS && tile.has_weights)
+  if (WEIGHED && tile.has_weights)
+    start_bulk_copy(to + frame_bytes, &l.cover_map[tile.pointers], {word, 0, y, 0}, at);
+  else if (BLENDS && tile.has_weights)
     for (int i = 0; i < shape.output_bytes; i += CNV_TILE_OUT_BOX(shape.output_bytes))
       start_bulk_copy(shared_address(cnv_tiles + i * tile.rows), &l.cover_map[tile.pointers],
                       {(tile.at.x + i) / 4, 0, tile.at.y, 0}, at);
@@ -188,7 +192,7 @@ tile_box(const TileParams &params, const TileShape &shape)
 
 /* Finds the block's tile, and starts the copies of it before anything else is waited for: by one thread. BLENDS: the
  * launch may have a list of tiles, of which place is the block's. */
-template <bool BLENDS>
+template <bool BLENDS, bool WEIGHED>
 __device__ static void
 begin_tile(const CnvTileArgs &l, const CnvTileJob &s, const TileShape &shape, int bytes, const CnvTilePlace &place,
            TileParams &params, uint64_t *barrier)
@@ -201,14 +205,17 @@ begin_tile(const CnvTileArgs &l, const CnvTileJob &s, const TileShape &shape, in
                                 false,      false,       (int)place.kind};
 
 #if CNV_BULK_COPIES
-  tile.has_weights =
-      BLENDS && place.kind == CNV_TILE_BLENDED && l.cover_maps >> s.pointers & 1 && has_map && tile.n_rows > 0;
+  const auto is_inner = [&] {
+    return has_map && (l.out_maps >> s.pointers & 1) && at.x >= s.inner_x0 && at.x < s.inner_x1 && at.y >= s.inner_y0 &&
+           at.y < s.inner_y1;
+  };
+  tile.has_weights = BLENDS && place.kind == CNV_TILE_BLENDED && l.cover_maps >> s.pointers & 1 && has_map &&
+                     tile.n_rows > 0 && (!WEIGHED || is_inner());
   if (has_map && tile.n_rows > 0)
-    start_bulk_copies<BLENDS>(l, tile, shape, bytes, barrier);
+    start_bulk_copies<BLENDS, WEIGHED>(l, tile, shape, bytes, barrier);
   else
     wait_for_launch_before();
-  tile.is_inner = has_map && (l.out_maps >> s.pointers & 1) && at.x >= s.inner_x0 && at.x < s.inner_x1 &&
-                  at.y >= s.inner_y0 && at.y < s.inner_y1;
+  tile.is_inner = is_inner();
 #else
   wait_for_launch_before();
 #endif
@@ -234,8 +241,8 @@ find_place(const CnvTileArgs &l)
 }
 
 /* The beginning of a kernel, by all threads. Afterwards they have the block's tile and job. BLENDS: jobs may have
- * coverage. */
-template <typename T, bool BLENDS = true>
+ * coverage; WEIGHED: it weighs samples. */
+template <typename T, bool BLENDS = true, bool WEIGHED = false>
 __device__ static void
 begin_block(const CnvTileArgs &l, const TileShape &shape, TileParams &params, uint64_t *barrier)
 {
@@ -245,9 +252,9 @@ begin_block(const CnvTileArgs &l, const TileShape &shape, TileParams &params, ui
   const CnvTileJob &s = (is_inline ? l.job : (const CnvTileJob *)l.jobs)[number];
 
   if (threadIdx.x == 0 && is_inline)
-    begin_tile<BLENDS>(l, l.job[number], shape, sizeof(T), place, params, barrier);
+    begin_tile<BLENDS, WEIGHED>(l, l.job[number], shape, sizeof(T), place, params, barrier);
   else if (threadIdx.x == 0)
-    begin_tile<BLENDS>(l, s, shape, sizeof(T), place, params, barrier);
+    begin_tile<BLENDS, WEIGHED>(l, s, shape, sizeof(T), place, params, barrier);
   if (!BLENDS || !l.leads || threadIdx.x == 0) /* which has waited for the launch before */
     let_next_launch_begin();
   if (threadIdx.x - 32 < CNV_TILE_JOB_HEAD)
@@ -297,16 +304,19 @@ count_reader(const CnvTileArgs &l)
     asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(l.readers) : "memory");
 }
 
-/* In place, waits for all blocks to have read their tiles: by one thread, before a barrier. */
+/* In place, waits for all blocks to have read their tiles: by one thread, before a barrier. All of them are at work, so
+ * that takes microseconds; should a tool keep some from that, samples beside others' tiles are better filtered twice
+ * than never. */
 __device__ static void
 wait_for_readers(const CnvTileArgs &l)
 {
-  uint32_t n = l.all_readers - 1;
+  const long long begin = clock64();
+  uint32_t n;
 
   if (l.readers && threadIdx.x == 0)
     do
       asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(n) : "l"(l.readers) : "memory");
-    while ((int32_t)(n - l.all_readers) < 0);
+    while ((int32_t)(n - l.all_readers) < 0 && clock64() - begin < CNV_READERS_CLOCKS);
 }
 
 /* Waits for the tile of each frame, and fills in what is missing of one that is no inner tile. All threads see it

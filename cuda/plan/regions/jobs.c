@@ -216,7 +216,8 @@ cover_job(CnvCutting *c, CnvJob *job)
   c->made->coverage_size += (gsize)job->coverage_pitch * job->height;
 }
 
-/* Uses the coverage of the samples that the job reads: with invert the job has the same weights. */
+/* Uses the coverage of the samples that the job reads: with invert, and if the job is whole, it has the same weights.
+ */
 static void
 share_coverage(CnvJob *job, const CnvJob *weights)
 {
@@ -245,7 +246,7 @@ add_job(CnvCutting *c, const CnvPiece *from, int weights)
   job.cells_y = layer->cells_y;
   job.whole = from->whole;
   job.weights = weights;
-  if (from->soft && weights > 0 && c->work->invert)
+  if (from->soft && weights > 0 && (c->work->invert || from->whole))
     share_coverage(&job, &g_array_index(c->made->weights, CnvJob, weights - 1));
   else if (from->soft)
     cover_job(c, &job);
@@ -283,6 +284,7 @@ add_weights(CnvCutting *c, const CnvPiece *from, const CnvBox *box)
   reach_along(window->y0, window->y1, c->reach.y0, c->reach.y1, far, &read.y0, &read.y1);
   weights = layer_job(c, from->layer, &read);
   weights.cover = layer->cover;
+  weights.whole = from->whole;
   if (layer->cover != CNV_COVER_OWN)
     cover_job(c, &weights);
   c->cost += WEIGHTS_COST * cnv_box_area(&read);
@@ -341,6 +343,8 @@ make_whole(CnvCutting *c, GArray *jobs)
   for (guint i = 1; i < jobs->len; i++)
     if (all[i].layer != all[0].layer)
       return;
+  if (c->is_weighed && jobs->len > 0 && g_array_index(c->layers, CnvLayer, all[0].layer).cover == CNV_COVER_OWN)
+    return;
   if (jobs->len <= c->few || (!all[0].soft && cnv_box_area(&all[0].box) == (double)c->width * c->height))
     return;
   all[0].box = cnv_cutting_field(c);
@@ -506,7 +510,7 @@ cnv_jobs_make(CnvJobs *to, const CnvWork *work, guint whole, guint few)
   c->work = work;
   c->isolated = is_isolated(work);
   c->is_weighed = work->plan[0]->is_weighed && !work->everything;
-  c->whole = work->moved || c->isolated || c->is_weighed ? 0 : whole;
+  c->whole = work->moved || (c->isolated && !c->is_weighed) ? 0 : whole;
   c->few = few;
   if (!work->everything)
     cnv_cutting_sort(c);

@@ -77,7 +77,14 @@ expect_size(const KernelRun *run, const BlockJob *opened, int by[2], int of[2])
   by[1] = CNV_POINT_HEIGHT;
   of[0] = job->width * (strstr(run->name, "stage") ? 1 : C);
   of[1] = rows ? sums : job->height;
-  if (strstr(run->name, "mosaic")) {
+  if (strstr(run->name, "cells")) {
+    const CnvCellBlocks *cells = &opened->from->cells;
+
+    for (int axis = 0; axis < CNV_N_AXES; axis++) {
+      by[axis] = cells->cells[axis];
+      of[axis] = cells->end[axis] - cells->first[axis];
+    }
+  } else if (strstr(run->name, "mosaic")) {
     by[0] = by[1] = 1;
     of[0] = cnv_mosaic_blocks(&opened->block.a, job, CNV_X);
     of[1] = cnv_mosaic_blocks(&opened->block.a, job, CNV_Y);
@@ -97,6 +104,8 @@ check_blocks(const KernelRun *run, const BlockJob *opened, int n_blocks)
   int by[2], of[2], x = opened->from->columns, y = x > 0 ? n_blocks / x : 0;
 
   expect_size(run, opened, by, of);
+  if (strstr(run->name, "cells"))
+    y /= MAX(opened->from->cells.slices, 1);
   if (x < 1 || n_blocks % x != 0)
     standin_report("%s: a job of %d blocks has %d a row", run->name, n_blocks, x);
   if (x * by[0] < of[0] || y * by[1] < of[1] || (x - 1) * by[0] >= of[0] || (y - 1) * by[1] >= of[1])
@@ -231,6 +240,102 @@ mosaic_job(const KernelRun *run, const BlockJob *opened)
   samples_store(&opened->job, acc);
 }
 
+/* Reports an edge of a block's row of 16 bytes that the block's threads do not reach. width: bytes; stride: of rows. */
+static void
+check_threads(const KernelRun *run, const CnvCellBlocks *cells, guint64 address, int stride, int width)
+{
+  int before = stride % CNV_CELLS_CHUNK ? 0 : (int)(address % CNV_CELLS_CHUNK);
+
+  if (before + width > cells->threads_x * CNV_CELLS_CHUNK)
+    standin_report("%s: %d threads for %d bytes, %d after a multiple of %d", run->name, cells->threads_x, width, before,
+                   CNV_CELLS_CHUNK);
+}
+
+/* How the job is divided, as the kernel's threads and shared memory allow it. */
+static void
+check_cells(const KernelRun *run, const BlockJob *opened)
+{
+  const CnvBlock *b = &opened->block;
+  const CnvCellBlocks *cells = &opened->from->cells;
+  const CnvJob *job = &b->job;
+  int turn = CNV_BLOCK_THREADS / MAX(cells->threads_x * cells->parts, 1), pixel = b->a.channels * b->bytes;
+
+  if (cells->turn < 1 || cells->turn > turn || cells->parts < 1 || cells->slices < 1 ||
+      cells->cells[CNV_X] > CNV_CELLS_MAX || cells->cells[CNV_Y] > CNV_CELLS_MAX_ROWS ||
+      (cells->slices > 1 && cells->cells[CNV_Y] > 1) ||
+      (cells->small && cells->threads_x * cells->cells[CNV_Y] > 4 * CNV_BLOCK_THREADS) ||
+      (cells->wide && cells->turn * cells->cells[CNV_X] * b->a.channels > CNV_CELLS_SUMS) || cells->lanes_shift > 5 ||
+      b->sources.n > 0 || !b->a.plain)
+    standin_report("%s: blocks of %d x %d cells, %d threads, %d parts, %d slices", run->name, cells->cells[CNV_X],
+                   cells->cells[CNV_Y], cells->threads_x, cells->parts, cells->slices);
+  for (int k = cells->first[CNV_X], end; k < cells->end[CNV_X]; k = end) {
+    int x = cnv_cell_edge(&b->a, job, CNV_X, k), x1;
+    guint64 in = b->in + (guint64)((x - job->window_x) * pixel), out = b->out;
+
+    end = MIN(k + cells->cells[CNV_X], cells->end[CNV_X]);
+    x1 = cnv_cell_edge(&b->a, job, CNV_X, end);
+    check_threads(run, cells, in, b->in_stride, (x1 - x) * pixel);
+    x = k == cells->first[CNV_X] ? job->x : x;
+    x1 = end == cells->end[CNV_X] ? job->x + job->width : x1;
+    check_threads(run, cells, out + (guint64)((x - job->x) * pixel), b->out_stride, (x1 - x) * pixel);
+  }
+}
+
+/* The sum of the samples of a cell's channel in some rows, each counted from the job's first. */
+static guint32
+sum_of_cell(const CnvBlock *b, const Padded *from, Reach reach, const Cell *cell, int channel, int y, int end)
+{
+  double sum = 0;
+
+  for (; y < end; y++)
+    for (int x = cell->x; x < cell->end_x; x++)
+      sum += from->value[(gsize)(y + reach.above) * from->width + x * b->a.channels + channel] + b->a.mid[channel];
+  return (guint32)sum;
+}
+
+/* Writes the sums of a job's slices, or holds what was written against them. */
+static void
+slice_sums(const KernelRun *run, const BlockJob *opened)
+{
+  const CnvBlock *b = &opened->block;
+  const CnvCellBlocks *cells = &opened->from->cells;
+  int C = b->a.channels, n = cells->cells[CNV_X] * C, columns = opened->from->columns;
+  int rows = cells->end[CNV_Y] - cells->first[CNV_Y], writes = opened->launch->only_sums;
+  gsize size = (gsize)columns * rows * cells->slices * n * sizeof(guint32);
+  guint8 *at =
+      standin_access(run->op, opened->launch->sums + opened->from->sums * sizeof(float), size, writes, run->name);
+  Reach reach = cells_reach(b);
+  Padded from = samples_pad(&opened->job, reach, -1, 0);
+
+  for (int i = 0; at && i < rows * cells->slices * (cells->end[CNV_X] - cells->first[CNV_X]) * C; i++) {
+    int c = i % C, x = i / C % (cells->end[CNV_X] - cells->first[CNV_X]);
+    int y = i / C / (cells->end[CNV_X] - cells->first[CNV_X]), slice = y % cells->slices;
+    int px = cnv_cell_edge(&b->a, &b->job, CNV_X, cells->first[CNV_X] + x) - b->job.x;
+    int py = cnv_cell_edge(&b->a, &b->job, CNV_Y, cells->first[CNV_Y] + y / cells->slices) - b->job.y;
+    Cell cell = cell_at(b, reach, MAX(px, 0), MAX(py, 0));
+    int height = cell.end_y - cell.y, share = (height + cells->slices - 1) / cells->slices, top = cell.y - reach.above;
+    guint32 sum = sum_of_cell(b, &from, reach, &cell, c, top + MIN(slice * share, height),
+                              top + MIN((slice + 1) * share, height));
+    gsize index = ((gsize)y * columns + x / cells->cells[CNV_X]) * n + x % cells->cells[CNV_X] * C + c;
+
+    if (writes)
+      memcpy(at + index * sizeof(sum), &sum, sizeof(sum));
+    else if (memcmp(at + index * sizeof(sum), &sum, sizeof(sum)) != 0)
+      standin_report("%s: slice %d of cell (%d, %d) has no sum", run->name, slice, x, y / cells->slices);
+  }
+  g_free(from.value);
+}
+
+static void
+cells_job(const KernelRun *run, const BlockJob *opened)
+{
+  check_cells(run, opened);
+  if (cnv_cells_have_means(&opened->block.a) && opened->from->cells.slices > 1)
+    slice_sums(run, opened);
+  if (!opened->launch->only_sums)
+    mosaic_job(run, opened);
+}
+
 static void
 sum_job(const KernelRun *run, const BlockJob *opened)
 {
@@ -358,6 +463,12 @@ blocks_mosaic(const KernelRun *run)
 }
 
 void
+blocks_cells(const KernelRun *run)
+{
+  run_jobs(run, cells_job);
+}
+
+void
 blocks_rows(const KernelRun *run)
 {
   run_jobs(run, sum_rows);
@@ -367,6 +478,16 @@ void
 blocks_columns(const KernelRun *run)
 {
   run_jobs(run, sum_columns);
+}
+
+void
+blocks_texture(const KernelRun *launched)
+{
+  KernelRun run = *launched;
+  gboolean only_sums = ((const CnvBlockArgs *)run.args)->only_sums;
+
+  run.name = only_sums ? "cnv_texture_rows" : "cnv_texture_columns";
+  (only_sums ? blocks_rows : blocks_columns)(&run);
 }
 
 /* ---- staged planes ---- */

@@ -41,6 +41,7 @@ typedef struct {
   Context *context;
   gboolean pinned;  /* page-locked memory of the host */
   gboolean is_part; /* of a module, with which it goes */
+  gboolean is_left; /* it counted readers, and another did after it */
   GArray *accesses; /* Access: those that later ones may have to come after */
   guint8 *written;  /* by the launch that is being done: how often each byte was; NULL: not yet */
 } Allocation;
@@ -118,11 +119,11 @@ typedef struct StandinKernel StandinKernel;
 typedef struct {
   guint grid[3], block[3];
   guint shared_bytes;
-  gboolean at_once; /* all blocks are at work at the same time */
 } LaunchSize;
 
-/* Blocks that the stand-in has room for at the same time. */
-#define STANDIN_BLOCKS 48
+/* Multiprocessors, and blocks that fit one. */
+#define STANDIN_PROCESSORS 4
+#define STANDIN_FITTING 12
 
 const StandinKernel *standin_kernel_find(const char *name);
 const char *standin_kernel_name(const StandinKernel *kernel);

@@ -261,7 +261,7 @@ cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
     *value = standin_capability() % 10;
     break;
   case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
-    *value = 4;
+    *value = STANDIN_PROCESSORS;
     break;
   case CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT:
   case CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT:
@@ -525,6 +525,17 @@ cuModuleGetGlobal(CUdeviceptr *address, size_t *size, CUmodule module, const cha
   }
   *address = of->taps->address;
   *size = of->taps->size;
+  return end(result);
+}
+
+CUresult
+cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads, size_t shared_bytes)
+{
+  BEGIN(DOES);
+
+  if (!is_in(&functions, function))
+    return end(bad_handle(__func__));
+  *blocks = STANDIN_FITTING;
   return end(result);
 }
 
@@ -1037,18 +1048,12 @@ CUresult
 cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction function, void **args, void **extra)
 {
   BEGIN(DOES);
-  LaunchSize size = {
+  const LaunchSize size = {
       {c->gridDimX, c->gridDimY, c->gridDimZ}, {c->blockDimX, c->blockDimY, c->blockDimZ}, c->sharedMemBytes};
 
-  for (unsigned int i = 0; i < c->numAttrs; i++) {
-    size.at_once |= c->attrs[i].id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && c->attrs[i].value.cooperative;
-    if ((c->attrs[i].id != CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION &&
-         c->attrs[i].id != CU_LAUNCH_ATTRIBUTE_COOPERATIVE) ||
-        standin_capability() < 90)
+  for (unsigned int i = 0; i < c->numAttrs; i++)
+    if (c->attrs[i].id != CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION || standin_capability() < 90)
       return end(CUDA_ERROR_INVALID_VALUE);
-  }
-  if (size.at_once && c->gridDimX > STANDIN_BLOCKS)
-    return end(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
   return end(launch(__func__, function, &size, c->hStream, args));
 }
 

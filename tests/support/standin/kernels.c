@@ -60,9 +60,13 @@ run_copy(const KernelRun *run)
 
     for (int y = 0; from && to && y < p->rows; y++)
       for (int x = 0, end; x < p->bytes; x = end) {
-        end = kinds ? MIN(((x >> p->tile_shift) + 1) << p->tile_shift, p->bytes) : p->bytes;
-        if (!kinds || kinds[(int)((guint64)(y - y % 8) * p->tile_inverse >> 32) * p->columns + (x >> p->tile_shift)] ==
-                          CNV_TILE_KEPT)
+        guint64 down = (guint64)(y - y % 8) * p->tile_inverse[CNV_Y] >> 32;
+        guint64 column = (guint64)x * p->tile_inverse[CNV_X] >> 32;
+
+        end = kinds ? x + 1 : p->bytes;
+        while (end < p->bytes && (guint64)end * p->tile_inverse[CNV_X] >> 32 == column)
+          end++;
+        if (!kinds || kinds[down * (guint64)p->columns + column] == CNV_TILE_KEPT)
           memcpy(to + (gint64)y * p->out_stride + x, from + (gint64)y * p->in_stride + x, end - x);
       }
   }
@@ -107,8 +111,8 @@ add_blocks(void)
     void (*run)(const KernelRun *);
   } rows[] = {
       {"cnv_naive", blocks_sums},      {"cnv_tiled", blocks_sums},        {"cnv_rows", blocks_rows},
-      {"cnv_columns", blocks_columns}, {"cnv_texture_rows", blocks_rows}, {"cnv_texture_columns", blocks_columns},
-      {"cnv_mosaic", blocks_mosaic},   {"cnv_stage_in", blocks_stage_in}, {"cnv_stage_out", blocks_stage_out},
+      {"cnv_columns", blocks_columns}, {"cnv_texture", blocks_texture},   {"cnv_mosaic", blocks_mosaic},
+      {"cnv_cells", blocks_cells},     {"cnv_stage_in", blocks_stage_in}, {"cnv_stage_out", blocks_stage_out},
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS(rows); i++)
@@ -148,6 +152,9 @@ add_tiles(void)
 #define PIXELS(x, y, height, blocks, plain)                                                                            \
   add_both(plain, (Variant){.bytes = 1, .k_x = x, .k_y = y, .groups = 4, .parts = 1, .pixels = TRUE}, tiles_blur,      \
            "cnv_blur_pixels_u8_%dx%d", x, y);
+#define WEIGHED(k, blocks)                                                                                             \
+  add_named((Variant){.bytes = 1, .k_x = k, .k_y = k, .groups = 2, .parts = 1, .weighed = TRUE}, sizeof(CnvTileArgs),  \
+            tiles_blur, "cnv_blur_weighed_u8_%d", k);
 #define RING(name, bits, x, numbers, n, blocks)                                                                        \
   add_named((Variant){.bytes = (bits) / 8, .k_x = x, .ring = n, .parts = numbers}, sizeof(CnvTileArgs), tiles_blur,    \
             "cnv_%s_u%d_%d", #name, bits, x);
@@ -158,6 +165,7 @@ add_tiles(void)
   add_both(plain, (Variant){.bytes = 1, .k_x = 1, .terms = 1, .digits = 2, .rows = n_rows, .pairs = n}, tiles_dense,   \
            "cnv_dense_over_time_u8_%d_%d", n_rows, n);
   CNV_BLUR_PIXELS_VARIANTS(PIXELS)
+  CNV_BLUR_WEIGHED_KERNELS(WEIGHED)
   CNV_BLUR_VARIANTS(BLUR)
   CNV_RING_VARIANTS(RING)
   CNV_DENSE_VARIANTS(DENSE)

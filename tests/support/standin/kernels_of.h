@@ -22,6 +22,7 @@ typedef struct {
   gboolean is_over_time; /* blur */
   gboolean is_plain;     /* no job has coverage */
   gboolean pixels;       /* blur: words of four channels */
+  gboolean weighed;      /* blur: samples by their coverage */
   int terms;             /* dense */
   int digits, rows;      /* dense; rows of taps in registers, or 0 */
   int pairs;             /* dense: of frames, or 0 */
@@ -39,10 +40,12 @@ typedef struct {
 } KernelRun;
 
 /* blocks.c: kernels with CnvBlockArgs. */
-void blocks_sums(const KernelRun *run);    /* naive, tiled */
-void blocks_rows(const KernelRun *run);    /* rows, texture_rows */
-void blocks_columns(const KernelRun *run); /* columns, texture_columns */
+void blocks_sums(const KernelRun *run); /* naive, tiled */
+void blocks_rows(const KernelRun *run);
+void blocks_columns(const KernelRun *run);
+void blocks_texture(const KernelRun *run);
 void blocks_mosaic(const KernelRun *run);
+void blocks_cells(const KernelRun *run);
 void blocks_stage_in(const KernelRun *run);
 void blocks_stage_out(const KernelRun *run);
 void blocks_cover(const KernelRun *run); /* with CnvCoverArgs */

@@ -169,6 +169,7 @@ open_coverage(const KernelRun *run, const CnvTileJob *s, Tiles *tiles)
   for (gint64 i = 0; rows && !j->whole && i < (gint64)bytes * j->height; i++)
     if ((i % bytes < before || i % bytes >= before + j->width) && rows[i / bytes * j->coverage_pitch + i % bytes])
       standin_report("%s: coverage of %d beside a job", run->name, rows[i / bytes * j->coverage_pitch + i % bytes]);
+  tiles->weights = rows ? rows + before : NULL;
   if (rows && tiles->kinds)
     rows = coverage_by_kinds(run, s, tiles, rows);
   if (rows)
@@ -214,10 +215,20 @@ static void
 count_readers(const KernelRun *run)
 {
   const CnvTileArgs *l = run->args;
+  static guint64 counted_before;
+  Allocation *before;
   guint32 *readers = (guint32 *)(void *)standin_access(run->op, l->readers, sizeof(guint32), TRUE, run->name);
 
   if (!readers)
     return;
+  before = standin_find(counted_before);
+  if (before && counted_before != l->readers)
+    before->is_left = TRUE; /* its session may be lost, which frees nothing */
+  counted_before = l->readers;
+  if (standin_find(l->readers)->is_left)
+    standin_report("%s: two sessions have blocks that wait for each other", run->name);
+  if (run->size->grid[0] > STANDIN_PROCESSORS * STANDIN_FITTING)
+    standin_report("%s: %u blocks wait for each other, which do not fit", run->name, run->size->grid[0]);
   *readers += run->size->grid[0];
   if (*readers != l->all_readers)
     standin_report("%s: %u blocks have read, the launch waits for %u", run->name, *readers, l->all_readers);
@@ -249,9 +260,6 @@ tiles_run(const KernelRun *launched, void (*func)(const KernelRun *run, Tiles *t
     numbers = jobs && table ? (const guint32 *)(const void *)(jobs + l->n_jobs) : NULL;
   }
   used = g_malloc0(run->size->grid[0]);
-  if (!l->readers != !run->size->at_once)
-    standin_report("%s: counts readers at %" G_GUINT64_FORMAT ", at once: %d", run->name, l->readers,
-                   run->size->at_once);
   if (l->readers) {
     count_readers(run);
     samples_keep();
@@ -334,7 +342,7 @@ check_shared(const KernelRun *run, const CnvTileJob *s)
   const Variant *v = &run->variant;
   Reached r = reached_by(v, s);
   int rows = v->ring ? 16 * v->ring : s->rows + r.top + r.below, frames = MAX(l->sources.n, 1);
-  guint tiles = (guint)frames * CNV_TILE_BYTES((guint)r.pitch, (guint)s->box_rows);
+  guint tiles = (guint)(frames + (v->weighed ? 1 : 0)) * CNV_TILE_BYTES((guint)r.pitch, (guint)s->box_rows);
   guint needed = v->is_one_tap ? 0 : tiles + (v->is_fused ? 0 : (guint)(s->rows * tile_width(v, s) * v->bytes));
 
   if (v->ring)
@@ -708,9 +716,83 @@ check_pixels(const KernelRun *run, const CnvTileJob *s)
                    s->channels, copied);
 }
 
-static void
-blur_tiles(const KernelRun *run, Tiles *tiles)
+/* Returns the weights of a row of samples around a job, each with those to its left and right: what the border mode
+ * finds, 1 for the border colour, 0 for what is missing. */
+static double *
+weights_around(const Tiles *tiles, const Around *around, int y)
 {
+  const CnvTileJob *s = tiles->tiles;
+  int C = s->channels, n = samples_of(tiles) + around->left + around->right;
+  int row = cnv_border_index((CnvBorder)s->border, y, s->job.height);
+  double *weights = g_new(double, n), missing = cnv_border_has_value((CnvBorder)s->border) ? CNV_WEIGHT_ONE : 0;
+
+  for (int i = 0; i < n; i++) {
+    int pixel = (int)floor((double)(i - around->left) / C);
+    int column = cnv_border_index((CnvBorder)s->border, pixel, s->job.width);
+
+    weights[i] = row < 0 || column < 0 ? missing : tiles->weights[(gsize)row * s->job.coverage_pitch + column];
+  }
+  return weights;
+}
+
+/* Adds row y of samples times weights, of a job with what lies around it, to the sums of all rows of outputs. */
+static void
+add_weighed_row(const Tiles *tiles, const Band *x, const Band *y, const Around *around, const double *value, int row,
+                double *sums[2])
+{
+  const CnvTileJob *s = tiles->tiles;
+  int width = samples_of(tiles), n = width + around->left + around->right;
+  g_autofree double *weight = weights_around(tiles, around, row), *product = g_new(double, n);
+  g_autofree double *row_sums = g_new0(double, 2 * width);
+
+  for (int i = 0; i < n; i++)
+    product[i] = value[i] * weight[i];
+  add_row(row_sums, width, x, around, product, 0);
+  add_row(row_sums + width, width, x, around, weight, 0);
+  for (int out = MAX(row - around->below, 0); out <= MIN(row + around->above, s->job.height - 1); out++)
+    for (int i = 0; i < 2 * width; i++)
+      sums[i / width][(gsize)out * width + i % width] += y->tap[y->lead + row - out] * row_sums[i];
+}
+
+/* Replaces the levels of blended tiles by those of samples times weights. Where all weights are 0 any level does. */
+static void
+weigh_levels(const KernelRun *run, const Tiles *tiles, const Band *x, const Band *y, const Around *around, double *acc)
+{
+  const CnvTileJob *s = tiles->tiles;
+  int width = samples_of(tiles), columns = tile_width(&run->variant, s);
+  gsize n = (gsize)width * s->job.height;
+  g_autofree double *products = g_new0(double, n), *weights = g_new0(double, n);
+  Padded from = pad(tiles, around, -1);
+
+  if (!s->job.whole || !tiles->kinds || !tiles->weights || s->job.x || s->job.y || s->renormalizes) {
+    standin_report("%s: a job is not whole", run->name);
+    g_free(from.value);
+    return;
+  }
+  for (int i = 0; i < from.rows; i++)
+    add_weighed_row(tiles, x, y, around, from.value + (gsize)i * from.width, i - around->above,
+                    (double *[]){products, weights});
+  for (gsize i = 0; i < n; i++)
+    if (tiles->kinds[i / width / s->rows * s->columns + i % width / columns] != CNV_TILE_FILTERED)
+      acc[i] = weights[i] == 0 ? 0 : 255 * (products[i] / weights[i] * (s->gain / CNV_WEIGHED_UNIT) + s->fraction);
+  g_free(from.value);
+}
+
+/* The kernel of weighed samples that takes 3 steps does jobs of 2 as well. */
+static KernelRun
+run_of_steps(const KernelRun *launched, const CnvTileJob *s)
+{
+  KernelRun run = *launched;
+
+  if (run.variant.weighed && run.variant.k_x == 3 && s->steps_y == 2)
+    run.variant.k_x = run.variant.k_y = 2;
+  return run;
+}
+
+static void
+blur_tiles(const KernelRun *launched, Tiles *tiles)
+{
+  const KernelRun of_steps = run_of_steps(launched, tiles->tiles), *run = &of_steps;
   const Variant *v = &run->variant;
   const CnvTileJob *s = tiles->tiles;
   int of_y_words = v->parts * s->steps_y * 128, width = samples_of(tiles);
@@ -746,6 +828,8 @@ blur_tiles(const KernelRun *run, Tiles *tiles)
   restore_sums(tiles, acc);
   for (gsize i = 0; i < (gsize)width * s->job.height; i++)
     acc[i] += s->offset - 1024;
+  if (v->weighed)
+    weigh_levels(run, tiles, &x, &y, &around, acc);
   tiles_check_levels(run, tiles, acc);
   samples_store(&tiles->job, acc);
   g_free(x.tap);

@@ -14,6 +14,7 @@ typedef struct {
   const CnvTileJob *tiles;
   int n_sources, first_source; /* as samples_pad takes them */
   guint8 *coverage;            /* made here, or NULL */
+  const guint8 *weights;       /* coverage of the job's first pixel, as it is in memory */
   const guint8 *kinds;         /* CnvTileKind of the tiles of a job that is whole; else NULL */
 } Tiles;
 

@@ -13,6 +13,7 @@
 G_STATIC_ASSERT(CNV_CPU_COARSEST == CNV_DECIMATED_STEP_MAX && CNV_CPU_BLENDED == CNV_DECIMATED_SHARES);
 
 #define RESULTS (2 * CNV_CPU_ROWS) /* rows that are kept, blended back along x */
+#define WIDTH_MAX 4096             /* samples of a tile's row: aprons are wide, too */
 
 /* Number of the first result along an axis that a tile's samples are blended from. */
 static int
@@ -83,9 +84,10 @@ blend_along(const CpuColumns *columns, float *row)
   return worker->along;
 }
 
-/* Row number `row` of the small picture: one that is blended and filtered along x. Each but the first is the next. */
+/* Row number `row` of the decimated picture: one that is blended and filtered along x. Each but the first is the next.
+ */
 static void
-make_small_row(const CpuColumns *columns, int row, gboolean first, float *to)
+make_decimated_row(const CpuColumns *columns, int row, gboolean first, float *to)
 {
   const CpuTile *tile = columns->tile;
   const CpuCoarse *x = &tile->plane->few[CNV_X];
@@ -97,20 +99,20 @@ make_small_row(const CpuColumns *columns, int row, gboolean first, float *to)
   tile->frame->simd->row(to, blend_along(columns, blended_row(columns, row)), count_results(tile) * channels, &taps);
 }
 
-/* Rows of the small picture from the first on that results from number `row` on need. */
+/* Rows of the decimated picture from the first on that results from number `row` on need. */
 static const float *const *
-small_rows(const CpuColumns *columns, int row)
+decimated_rows(const CpuColumns *columns, int row)
 {
   const CpuTile *tile = columns->tile;
   const CpuTerm *term = &tile->plane->term[0];
   CpuTermState *state = &columns->worker->term[0];
   int first = first_result(tile, CNV_Y), filled = row - first;
 
-  if (tile->small)
-    return tile->small + row + 1;
+  if (tile->decimated)
+    return tile->decimated + row + 1;
   for (; state->filled < filled + term->slots; state->filled++)
-    make_small_row(columns, first - tile->plane->few[CNV_Y].radius + state->filled, state->filled == 0,
-                   state->ring + state->filled % term->slots * term->ring_stride);
+    make_decimated_row(columns, first - tile->plane->few[CNV_Y].radius + state->filled, state->filled == 0,
+                       state->ring + state->filled % term->slots * term->ring_stride);
   return state->rows + filled % term->slots;
 }
 
@@ -184,7 +186,7 @@ make_results(const CpuColumns *columns, int row)
   float *to = spread ? columns->worker->squares : result_row(columns, row);
 
   columns->tile->frame->simd->column(to, spread ? plane->blended_stride : plane->coarse_stride,
-                                     small_rows(columns, row), count_results(columns->tile) * plane->from->channels,
+                                     decimated_rows(columns, row), count_results(columns->tile) * plane->from->channels,
                                      &taps);
   for (int i = 0; i < CNV_CPU_ROWS && spread; i++)
     spread_along(columns, result_row(columns, row + i), to + i * plane->blended_stride);
@@ -221,16 +223,56 @@ cnv_cpu_find_coarse(CpuPlane *plane)
 /* ---- tiles ---- */
 
 /* From -1 - radius on, as for a tile that begins with the frame. */
-int
-cnv_cpu_small_rows(const CpuCoarse *y, int height)
+static int
+count_decimated_rows(const CpuCoarse *y, int height)
 {
   int results = (height - 1) / y->step + 2 + 1 + 1; /* from -1 on */
 
   return cnv_divide_up(results, CNV_CPU_ROWS) * CNV_CPU_ROWS + CNV_CPU_ROWS + 2 * y->radius;
 }
 
-void
-cnv_cpu_coarsen(CpuWorker *worker, const CpuTile *tile)
+/* The rows of tiles: up to a blended pixel more at either end, what their apron takes, and a block that is filtered
+ * beyond. */
+static void
+shape(CpuPlane *plane)
+{
+  const CpuCoarse *x = &plane->few[CNV_X], *y = &plane->few[CNV_Y];
+  int channels = plane->from->channels, blended;
+
+  plane->term[0].slots = 2 * y->radius + CNV_CPU_ROWS;
+  plane->slots = plane->term[0].slots * y->step;
+  cnv_cpu_shape_width(plane, WIDTH_MAX);
+  blended = plane->widest / channels / x->step + 2 * x->radius + 10;
+  plane->blended_stride = (gsize)cnv_divide_up(blended * channels, CNV_CPU_BLOCK) * CNV_CPU_BLOCK + CNV_CPU_BLOCK;
+  plane->coarse_stride = (gsize)blended * channels * x->step + 2 * CNV_CPU_BLOCK;
+  plane->decimated_width = plane->widest / channels;
+  plane->decimated_rows = count_decimated_rows(y, plane->from->height);
+}
+
+static void
+fill_picture(CpuPlane *plane, CpuArena *arena)
+{
+  gsize rows = (gsize)plane->decimated_rows * cnv_divide_up(plane->from->width, plane->decimated_width);
+  float *block = cnv_cpu_take(arena, rows * plane->term[0].ring_stride, sizeof(float));
+
+  plane->decimated = cnv_cpu_take(arena, rows, sizeof(float *));
+  for (gsize i = 0; i < rows && arena->block; i++)
+    plane->decimated[i] = block + i * plane->term[0].ring_stride;
+}
+
+static void
+lay_out(CpuWorker *worker, const CpuPlane *plane, CpuArena *arena)
+{
+  worker->enter = cnv_cpu_take(arena, CNV_CPU_BAND * CNV_CPU_CHUNK, sizeof(float));
+  worker->blended = cnv_cpu_take(arena, CNV_CPU_BLENDED * plane->coarse_stride, sizeof(float));
+  worker->results = cnv_cpu_take(arena, RESULTS * plane->coarse_stride, sizeof(float));
+  worker->turned = cnv_cpu_take(arena, plane->few[CNV_X].step * plane->blended_stride, sizeof(float));
+  worker->along = cnv_cpu_take(arena, plane->blended_stride, sizeof(float));
+  worker->squares = cnv_cpu_take(arena, CNV_CPU_ROWS * plane->blended_stride, sizeof(float));
+}
+
+static void
+run(CpuWorker *worker, const CpuTile *tile)
 {
   const CpuCoarse *x = &tile->plane->few[CNV_X], *y = &tile->plane->few[CNV_Y];
   int blended = first_result(tile, CNV_X) - x->radius, n = count_results(tile) + 2 * x->radius, at = tile->top;
@@ -238,9 +280,9 @@ cnv_cpu_coarsen(CpuWorker *worker, const CpuTile *tile)
 
   cnv_cpu_columns_choose(&columns);
   memset(worker->blended, 0, CNV_CPU_BLENDED * tile->plane->coarse_stride * sizeof(float));
-  if (tile->made) {
+  if (tile->decimates) {
     for (int i = tile->top; i < tile->bottom; i++)
-      make_small_row(&columns, i - y->radius - 1, i == tile->top, tile->made[i]);
+      make_decimated_row(&columns, i - y->radius - 1, i == tile->top, tile->decimates[i]);
     return;
   }
   for (int row = first_result(tile, CNV_Y); at < tile->bottom; row += CNV_CPU_ROWS) {
@@ -249,3 +291,15 @@ cnv_cpu_coarsen(CpuWorker *worker, const CpuTile *tile)
       store(&columns, at);
   }
 }
+
+const CpuMethod cnv_cpu_decimated = {
+    .name = "decimated",
+    .algorithm = CNV_ALGORITHM_SEPARABLE,
+    .wide_tiles = TRUE,
+    .unit = 12,
+    .fits = cnv_cpu_find_coarse,
+    .shape = shape,
+    .fill = fill_picture,
+    .lay_out = lay_out,
+    .run = run,
+};

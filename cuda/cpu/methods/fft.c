@@ -16,11 +16,10 @@
 
 #include "plan/arith.h"
 
-#define PAD 16                /* floats more from line to line, so that lines do not share cache sets */
-#define NUMBER_PRODUCTS 130.0 /* that take as long as a number of a tile, in both ways */
-#define LINE_NUMBERS 16       /* and as loading and storing a line, beyond its numbers */
-#define LARGE (64 * 1024)     /* numbers of a tile, of which many threads wait for the last ones */
-#define WAITING 4             /* tiles, for whose time */
+#define PAD 16            /* floats more from line to line, so that lines do not share cache sets */
+#define LINE_NUMBERS 16   /* that take as long as loading and storing a line, beyond its own */
+#define LARGE (64 * 1024) /* numbers of a tile, of which many threads wait for the last ones */
+#define WAITING 4         /* tiles, for whose time */
 
 /* Root of the mean square of errors in samples, for samples that are 0 or full, taps whose squares add up to 1, and
  * gain 1, in parts of mid; and what they may be. */
@@ -30,42 +29,29 @@
 
 /* ---- when plans change ---- */
 
-static int
-count_tiles(const CpuFft *fft, int samples, int rows)
-{
-  return cnv_divide_up(samples, fft->width) * cnv_divide_up(rows, fft->height);
-}
-
-/* The time of so many tiles, in products. */
+/* The time for rows of samples and for `waiting` tiles more, in numbers of a tile. Of four steps, along rows and
+ * columns and back, all but the last are done for every term. */
 static double
-cost_of(const CpuFft *fft, int tiles)
+cost_of(const CpuFft *fft, int n_terms, int samples, int rows, int waiting)
 {
-  return NUMBER_PRODUCTS * (fft->columns + LINE_NUMBERS) * fft->rows * tiles;
+  int tiles = cnv_divide_up(samples, fft->width) * cnv_divide_up(rows, fft->height) + waiting;
+
+  return (double)(fft->columns + LINE_NUMBERS) * fft->rows * tiles * (3 * n_terms + 1) / 4.0;
 }
 
-/* The time of a frame, by which tile sizes are compared. It does not depend on the number of threads. */
+static double
+cost(const CpuPlane *plane, int samples, int rows)
+{
+  return plane->fft.columns ? cost_of(&plane->fft, plane->from->n_terms, samples, rows, 0) : 0;
+}
+
+/* The time for a frame, by which tile sizes are compared. It does not depend on the number of threads. */
 static double
 cost_of_frame(const CpuFft *fft, const CnvPlane *from)
 {
   int waiting = fft->columns * fft->rows > LARGE ? WAITING : 0;
 
-  return cost_of(fft, count_tiles(fft, from->width * from->channels, from->height) + waiting);
-}
-
-/* Products of a sample by the other ways, for each that transforms take with a single term: of four steps, along rows
- * and columns and back, all but the last are done for every term. */
-static double
-products_without(const CpuPlane *plane)
-{
-  int n_terms = plane->from->n_terms;
-  double products = 0;
-
-  for (int t = 0; t < n_terms; t++) {
-    const int *n = plane->from->term[t].n;
-
-    products += plane->summed ? CNV_CPU_STEP_PRODUCTS * plane->term[t].n_steps : (double)n[CNV_X] * n[CNV_Y];
-  }
-  return products / ((3 * n_terms + 1) / 4.0);
+  return cost_of(fft, from->n_terms, from->width * from->channels, from->height, waiting);
 }
 
 /* A sample's error is that of all in its tile, however small it is itself. */
@@ -88,15 +74,16 @@ is_exact(const CpuPlane *plane)
          (from->full[0] > 4095 ? ERROR_MOST_OF_16_BITS : ERROR_MOST);
 }
 
-void
-cnv_cpu_fft_shape(CpuPlane *plane)
+/* In the frequency domain a small sum is as inexact as a large one. */
+static gboolean
+fits(CpuPlane *plane)
 {
   const CnvPlane *from = plane->from;
-  int channels = from->channels, samples = from->width * channels, apron[CNV_N_AXES] = {0, 0};
+  int channels = from->channels, apron[CNV_N_AXES] = {0, 0};
   CpuFft best = {0};
 
-  if (!plane->dense || from->weight >= 0 || from->combine == CNV_COMBINE_MAGNITUDE || !is_exact(plane))
-    return;
+  if (cnv_cpu_divides(plane) || from->combine == CNV_COMBINE_MAGNITUDE || !is_exact(plane))
+    return FALSE;
   for (int t = 0; t < from->n_terms; t++) {
     apron[CNV_X] = MAX(apron[CNV_X], (from->term[t].n[CNV_X] - 1) * channels);
     apron[CNV_Y] = MAX(apron[CNV_Y], from->term[t].n[CNV_Y] - 1);
@@ -108,16 +95,45 @@ cnv_cpu_fft_shape(CpuPlane *plane)
       if (fft.width > 0 && fft.height > 0 && (!best.columns || cost_of_frame(&fft, from) < cost_of_frame(&best, from)))
         best = fft;
     }
-  best.products = products_without(plane);
   best.line = best.columns + PAD;
-  if (cnv_cpu_fft_suits(&best, samples, from->height))
-    plane->fft = best;
+  plane->fft = best;
+  return best.columns > 0;
 }
 
-gboolean
-cnv_cpu_fft_suits(const CpuFft *fft, int samples, int rows)
+static void
+shape(CpuPlane *plane)
 {
-  return fft->columns && cost_of(fft, count_tiles(fft, samples, rows)) < fft->products * samples * rows;
+  plane->widest = MAX(plane->widest, plane->fft.width);
+}
+
+static void
+size_tiles(const CpuPlane *plane, const CnvJob *job, int threads, int size[CNV_N_AXES])
+{
+  size[CNV_X] = plane->fft.width / plane->from->channels;
+  size[CNV_Y] = plane->fft.height;
+}
+
+static void
+lay_out(CpuWorker *worker, const CpuPlane *plane, CpuArena *arena)
+{
+  const CpuFft *fft = &plane->fft;
+  gsize floats = 2 * (gsize)fft->columns * fft->rows;
+
+  worker->tile = cnv_cpu_take(arena, floats, sizeof(float));
+  worker->strip = cnv_cpu_take(arena, 2 * CNV_CPU_BAND * (gsize)fft->rows, sizeof(float));
+  worker->lines = cnv_cpu_take(arena, 2 * CNV_CPU_BAND * fft->line, sizeof(float));
+  worker->sums_of_terms = cnv_cpu_take(arena, plane->from->n_terms > 1 ? floats : 0, sizeof(float));
+}
+
+static void
+fill(CpuPlane *plane, CpuArena *arena)
+{
+  CpuFft *fft = &plane->fft;
+
+  fft->table[CNV_X] = cnv_cpu_take(arena, CNV_CPU_FFT_TABLE(fft->columns), sizeof(float));
+  fft->table[CNV_Y] = cnv_cpu_take(arena, CNV_CPU_FFT_TABLE(fft->rows), sizeof(float));
+  for (int t = 0; t < plane->from->n_terms; t++)
+    plane->term[t].spectrum = cnv_cpu_take(arena, 2 * (gsize)fft->columns * fft->rows, sizeof(float));
 }
 
 /* ---- bands: number i of CNV_CPU_BAND rows or columns side by side (CpuSimdTransform) ---- */
@@ -207,16 +223,23 @@ fill_spectrum(const CpuPlane *plane, CpuTerm *term, CpuWorker *worker, const Cpu
   }
 }
 
-void
-cnv_cpu_fft_start(CpuPlane *plane, CpuWorker *worker, const CpuSimd *simd)
+static void
+start(CpuPlane *plane, CpuWorker *worker)
 {
   cnv_cpu_fft_table(plane->fft.table[CNV_X], plane->fft.columns);
   cnv_cpu_fft_table(plane->fft.table[CNV_Y], plane->fft.rows);
   for (int t = 0; t < plane->from->n_terms; t++)
-    fill_spectrum(plane, &plane->term[t], worker, simd);
+    fill_spectrum(plane, &plane->term[t], worker, plane->simd);
 }
 
 /* ---- a tile ---- */
+
+/* Of the upper half; the lower one may have one less. */
+static int
+rows_of_half(const CpuTile *tile)
+{
+  return (tile->bottom - tile->top + 1) / 2;
+}
 
 /* Loads a row of a half as term t needs it; without one nothing, so that nothing of another tile is left. */
 static void
@@ -237,7 +260,7 @@ transform_rows(CpuWorker *worker, const CpuTile *tile, int t)
 {
   const CpuFft *fft = &tile->plane->fft;
   const CnvTerm *term = tile->plane->term[t].from;
-  int rows = tile->middle - tile->top, above = tile->top - term->anchor[CNV_Y], loaded = rows + term->n[CNV_Y] - 1;
+  int rows = rows_of_half(tile), above = tile->top - term->anchor[CNV_Y], loaded = rows + term->n[CNV_Y] - 1;
   float *band = worker->tile;
 
   for (int y = 0; y < fft->rows; y += CNV_CPU_BAND, band += fft->columns * NUMBER) {
@@ -287,7 +310,7 @@ store_rows(CpuWorker *worker, const CpuTile *tile)
   const CpuFft *fft = &tile->plane->fft;
   const CpuSimd *simd = tile->frame->simd;
   float *band = worker->tile;
-  int rows = tile->middle - tile->top;
+  int rows = rows_of_half(tile);
 
   for (int y = 0; y < rows; y += CNV_CPU_BAND, band += fft->columns * NUMBER) {
     simd->transform->backward(band, NULL, fft->columns, fft->table[CNV_X]);
@@ -302,12 +325,28 @@ store_rows(CpuWorker *worker, const CpuTile *tile)
   }
 }
 
-void
-cnv_cpu_fft_run(CpuWorker *worker, const CpuTile *tile)
+static void
+run(CpuWorker *worker, const CpuTile *tile)
 {
+  worker->n_sums = 1; /* terms are added up here */
   for (int t = 0; t < tile->plane->from->n_terms; t++) {
     transform_rows(worker, tile, t);
     transform_columns(worker, tile, t);
   }
   store_rows(worker, tile);
 }
+
+const CpuMethod cnv_cpu_fft = {
+    .name = "fft",
+    .algorithm = CNV_ALGORITHM_TILED,
+    .by_job = TRUE,
+    .unit = 130,
+    .cost = cost,
+    .fits = fits,
+    .shape = shape,
+    .size = size_tiles,
+    .fill = fill,
+    .start = start,
+    .lay_out = lay_out,
+    .run = run,
+};

@@ -9,15 +9,11 @@
 
 #define ROWS_MAX 16 /* added up in float32, which holds so many samples of 16 bits exactly; sums go on in double */
 
-int
-cnv_cpu_mosaic_end(const CnvPlane *plane, const CnvJob *job, int end)
+static void
+lay_out(CpuWorker *worker, const CpuPlane *plane, CpuArena *arena)
 {
-  int bottom = job->y + job->height, cut;
-
-  if (!plane->cell[CNV_Y])
-    return end;
-  cut = cnv_cell_edge(plane, job, CNV_Y, cnv_cell_of(plane, job, CNV_Y, end - 1) + 1);
-  return end < cut ? MIN(cut, bottom) : end;
+  worker->columns = cnv_cpu_take(arena, plane->widest, sizeof(double));
+  worker->cells = cnv_cpu_take(arena, plane->widest, sizeof(double));
 }
 
 /* Adds up the columns of a part of some cells. */
@@ -93,8 +89,10 @@ spread(const CpuWorker *worker, const CpuTile *tile, int rows)
   }
 }
 
-int
-cnv_cpu_mosaic_means(CpuWorker *worker, const CpuTile *tile, int y)
+/* Makes the means of the cells that row y of a tile lies in, in acc of its term. Returns the first of its rows that
+ * lies in others. */
+static int
+make_means(CpuWorker *worker, const CpuTile *tile, int y)
 {
   const CnvPlane *plane = tile->plane->from;
   const CnvJob *job = tile->job;
@@ -112,3 +110,24 @@ cnv_cpu_mosaic_means(CpuWorker *worker, const CpuTile *tile, int y)
   spread(worker, tile, cells.bottom - cells.top);
   return cells.bottom < job->window_y + job->window_height ? MIN(cells.bottom, tile->bottom) : tile->bottom;
 }
+
+static void
+run(CpuWorker *worker, const CpuTile *tile)
+{
+  for (int y = tile->top; y < tile->bottom;) {
+    int end = make_means(worker, tile, y);
+    const float *acc = cnv_cpu_combine(worker, tile, y, 0);
+
+    for (; y < end; y++)
+      cnv_cpu_store_row(worker, tile, y, acc);
+  }
+}
+
+const CpuMethod cnv_cpu_mosaic = {
+    .name = "mosaic",
+    .algorithm = CNV_ALGORITHM_MOSAIC,
+    .unit = 2,
+    .shape = cnv_cpu_shape_rings,
+    .lay_out = lay_out,
+    .run = run,
+};

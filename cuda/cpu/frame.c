@@ -13,8 +13,7 @@
 extern const CnvBackend cnv_backend_cpu;
 
 #define THREADS_MAX 1024
-#define TILES_A_THREAD 4   /* so that a thread that is held up does not hold up the frame */
-#define SHARED_A_THREAD 2  /* the same of tiles whose aprons several threads make for all */
+#define SHARED_A_THREAD 2  /* tiles whose aprons several threads make for all */
 #define ALONE_US 50        /* a frame of less is done by the calling thread: waking others would take as long */
 #define PRODUCTS_A_US 50e3 /* some, with AVX2 */
 
@@ -59,41 +58,6 @@ is_copy(const CnvPlan *plan)
          cnv_plan_is_identity(plan);
 }
 
-/* Pixels and rows of a job's tiles: enough tiles to keep all threads at work, yet not so low ones that filling the
- * rings costs more than running them. */
-static void
-size_tiles(int threads, const CnvJob *job, const CpuPlane *plane, int size[CNV_N_AXES])
-{
-  int channels = plane->from->channels;
-  gboolean fft = cnv_cpu_fft_suits(&plane->fft, job->width * channels, job->height);
-  int width = (fft ? plane->fft.width : cnv_cpu_tile_samples(plane, job->width * channels)) / channels;
-  int total = job->height * cnv_divide_up(job->width, width); /* rows of all columns of tiles */
-  int least = cnv_divide_up(total, threads > 1 ? threads * TILES_A_THREAD : 1), most = cnv_divide_up(total, threads);
-  int parts = MAX(total / MAX(least, MIN(most, 4 * plane->slots)), 1); /* in turn by all threads, where they suffice */
-
-  size[CNV_X] = width;
-  size[CNV_Y] = cnv_divide_up(total, parts < threads ? parts : parts - parts % threads);
-  if (fft)
-    size[CNV_Y] = plane->fft.height;
-  else if (plane->summed) /* parts of what is between two starts */
-    size[CNV_Y] = plane->restart[CNV_Y] / cnv_divide_up(plane->restart[CNV_Y], size[CNV_Y]);
-}
-
-/* The same where sums slide. Tiles are as high as sums go down without a new start; there are more than one for each
- * thread where taps are few beside a tile's width. */
-static void
-size_sliding_tiles(int threads, const CnvJob *job, const CpuPlane *plane, int size[CNV_N_AXES])
-{
-  int unit = plane->restart[CNV_X], units = cnv_divide_up(job->width, unit), taps = plane->from->term[0].n[CNV_X];
-  int down = cnv_divide_up(job->height, plane->restart[CNV_Y]), few = cnv_divide_up(threads, down);
-  int many = threads > 1 ? cnv_divide_up(threads * TILES_A_THREAD, down) : 1;
-  int across = MAX(CLAMP(job->width / (4 * taps), few, many),
-                   cnv_divide_up(units * unit, plane->widest / plane->from->channels));
-
-  size[CNV_X] = cnv_divide_up(units, MIN(across, units)) * unit;
-  size[CNV_Y] = plane->restart[CNV_Y];
-}
-
 /* The end of a tile of that size that begins at `at`. Tiles begin where sums do, as far as they can, and no sums go on
  * beyond. */
 static int
@@ -102,58 +66,71 @@ cut_at(int at, int size, int restart)
   return restart > 0 ? MIN(at + size, at - at % restart + MAX(size, restart)) : at + size;
 }
 
-/* TRUE where threads make a small picture together first (cpu.h), and then each its part of the frame from that. */
+/* TRUE where threads make a decimated picture together first (cpu.h), and then each its part of the frame from that. */
 static gboolean
 is_shared(const CpuSession *self, const CnvJob *job, const CpuPlane *plane)
 {
   const CnvPlane *from = plane->from;
 
-  return plane->coarse && self->base.stats.threads > 1 && job->fields == 1 && job->coverage_pitch == 0 &&
+  return plane->decimated && self->base.stats.threads > 1 && job->fields == 1 && job->coverage_pitch == 0 &&
          job->window_width == job->width && job->window_height == job->height && job->width == from->width &&
          job->height == from->height;
 }
 
-/* Tiles of the small picture of a plane, rows being its rows. */
+/* Tiles of the decimated picture of a plane, rows being its rows. */
 static void
-cut_small_picture(CpuSession *self, const CnvJob *job, const CpuPlane *plane)
+cut_decimated(CpuSession *self, const CnvJob *job, const CpuPlane *plane)
 {
-  int rows = cnv_divide_up(plane->small_rows, (int)self->base.stats.threads * SHARED_A_THREAD);
+  int rows = cnv_divide_up(plane->decimated_rows, (int)self->base.stats.threads * SHARED_A_THREAD);
 
-  for (int column = 0; column * plane->small_width < job->width; column++)
-    for (int top = 0; top < plane->small_rows; top += rows) {
-      CpuTile tile = {.frame = &self->frame, .plane = plane, .job = job, .top = top};
+  for (int column = 0; column * plane->decimated_width < job->width; column++)
+    for (int top = 0; top < plane->decimated_rows; top += rows) {
+      CpuTile tile = {.frame = &self->frame, .plane = plane, .method = plane->method, .job = job, .top = top};
 
-      tile.first = column * plane->small_width;
-      tile.last = MIN(tile.first + plane->small_width, job->width);
-      tile.bottom = MIN(top + rows, plane->small_rows);
-      tile.made = plane->small + column * plane->small_rows;
+      tile.first = column * plane->decimated_width;
+      tile.last = MIN(tile.first + plane->decimated_width, job->width);
+      tile.bottom = MIN(top + rows, plane->decimated_rows);
+      tile.decimates = plane->decimated + column * plane->decimated_rows;
       g_array_append_val(self->tiles, tile);
     }
 }
 
-static void
-cut_job(CpuSession *self, const CnvJob *job, const CpuPlane *plane, gboolean small, float *norms)
+/* The end of the cells that row `end` of a job cuts; of other planes `end`. */
+static int
+end_of_cells(const CnvPlane *plane, const CnvJob *job, int end)
 {
-  int right = job->x + job->width, bottom = job->y + job->height, size[CNV_N_AXES];
-  gboolean fft = cnv_cpu_fft_suits(&plane->fft, job->width * plane->from->channels, job->height);
+  int bottom = job->y + job->height, cut;
 
-  (plane->sliding ? size_sliding_tiles : size_tiles)((int)self->base.stats.threads, job, plane, size);
-  if (small) {
-    size[CNV_X] = plane->small_width;
+  if (!plane->cell[CNV_Y])
+    return end;
+  cut = cnv_cell_edge(plane, job, CNV_Y, cnv_cell_of(plane, job, CNV_Y, end - 1) + 1);
+  return end < cut ? MIN(cut, bottom) : end;
+}
+
+static void
+cut_job(CpuSession *self, const CnvJob *job, const CpuPlane *plane, gboolean shared, float *norms)
+{
+  const CpuMethod *method = cnv_cpu_method_of(plane, job->width * plane->from->channels, job->height);
+  const int *restart = method == plane->method ? plane->restart : (int[CNV_N_AXES]){0};
+  int right = job->x + job->width, bottom = job->y + job->height, size[CNV_N_AXES];
+
+  (method->size ? method->size : cnv_cpu_size_tiles)(plane, job, (int)self->base.stats.threads, size);
+  if (shared) {
+    size[CNV_X] = plane->decimated_width;
     size[CNV_Y] = cnv_divide_up(job->height, (int)self->base.stats.threads * SHARED_A_THREAD);
   }
   for (int top = job->y, end; top < bottom; top = end) {
-    end = fft ? top + size[CNV_Y] : cut_at(top, size[CNV_Y], plane->restart[CNV_Y]);
-    end = cnv_cpu_mosaic_end(plane->from, job, MIN(end, bottom));
+    end = end_of_cells(plane->from, job, MIN(cut_at(top, size[CNV_Y], restart[CNV_Y]), bottom));
     for (int first = job->x, last; first < right; first = last) {
-      CpuTile tile = {.frame = &self->frame, .plane = plane, .job = job, .first = first, .top = top, .bottom = end};
+      CpuTile tile = {.frame = &self->frame, .plane = plane, .method = method, .job = job, .first = first, .top = top};
 
-      last = right - first > size[CNV_X] ? cut_at(first, size[CNV_X], plane->restart[CNV_X]) : right;
+      last = right - first > size[CNV_X] ? cut_at(first, size[CNV_X], restart[CNV_X]) : right;
       tile.last = last;
+      tile.bottom = end;
       tile.norms = norms;
-      tile.middle = fft ? (top + end + 1) / 2 : 0;
-      if (small)
-        tile.small = (const float *const *)plane->small + first / plane->small_width * plane->small_rows;
+      if (shared)
+        tile.decimated =
+            (const float *const *)plane->decimated + first / plane->decimated_width * plane->decimated_rows;
       g_array_append_val(self->tiles, tile);
     }
   }
@@ -224,12 +201,13 @@ cut_norms(CpuSession *self)
   self->n_norms = self->tiles->len;
 }
 
-/* Small pictures come first, or else the planes that share no words with those before them. */
+/* Decimated pictures come first, or else the planes that share no words with those before them. */
 static void
 cut_jobs(CpuSession *self, const CnvPlan *plan)
 {
   gboolean words = FALSE;
   guint first_of_words = G_MAXUINT;
+  int largest[CNV_MAX_PLANES] = {0};
   float *norms = self->norms;
 
   for (int p = 0; p < plan->n_planes; p++)
@@ -240,7 +218,7 @@ cut_jobs(CpuSession *self, const CnvPlan *plan)
     const CpuPlane *plane = plane_of(self, job);
 
     if (plane && is_shared(self, job, plane))
-      cut_small_picture(self, job, plane);
+      cut_decimated(self, job, plane);
   }
   self->n_first = self->tiles->len - self->n_norms;
   for (guint i = 0; i < self->work.jobs->len; i++) {
@@ -249,8 +227,12 @@ cut_jobs(CpuSession *self, const CnvPlan *plan)
 
     if (plane && shares_words(plan, job->plane))
       first_of_words = MIN(first_of_words, self->tiles->len);
-    if (plane)
+    if (plane) {
       cut_job(self, job, plane, !words && is_shared(self, job, plane), norms);
+      if (job->width * job->height > largest[job->plane])
+        self->base.stats.method[job->plane] = g_array_index(self->tiles, CpuTile, self->tiles->len - 1).method->name;
+      largest[job->plane] = MAX(largest[job->plane], job->width * job->height);
+    }
     norms += count_norms(self, job);
   }
   if (words)
@@ -337,6 +319,7 @@ cut(CpuSession *self, const CnvWork *work, GError **error)
   self->has_norms = FALSE;
   cnv_jobs_make(&self->work, work, 0, 0);
   self->base.stats.planned++;
+  memset(self->base.stats.method, 0, sizeof self->base.stats.method);
   self->base.stats.crowd = MAX(self->base.stats.crowd, self->work.crowd);
   self->base.stats.threads = count_threads(self);
   if (!start_coverage(self, error) || !start_norms(self, error)) {
@@ -410,7 +393,6 @@ static void
 run_tile(gpointer data, guint part, guint thread)
 {
   CpuSession *self = data;
-
   const CpuTile *tile = &g_array_index(self->tiles, CpuTile, self->first_tile + part);
 
   (cnv_cpu_weighed_has_blocks(tile) ? cnv_cpu_weighed_run : cnv_cpu_tile_run)(&self->prepared.worker[thread], tile);
@@ -436,20 +418,6 @@ cover_part(gpointer data, guint part, guint thread)
                          (gsize)(y - p->job->y) * p->job->coverage_pitch);
 }
 
-static void
-count_tiles(const CpuSession *self, CnvSessionStats *stats)
-{
-  for (guint i = self->n_norms; i < self->tiles->len; i++) {
-    const CpuTile *tile = &g_array_index(self->tiles, CpuTile, i);
-
-    stats->sliding += tile->plane->sliding;
-    stats->summed += tile->plane->summed && !tile->middle;
-    stats->coarse += tile->plane->coarse && !tile->made;
-    stats->fixed += tile->plane->in_16_bits;
-    stats->fft += tile->middle > 0;
-  }
-}
-
 static gboolean
 cpu_submit(CnvSession *base, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
@@ -470,7 +438,6 @@ cpu_submit(CnvSession *base, const CnvWork *work, const CnvFrame *in, const CnvF
   run_tiles(self, self->n_norms + self->n_first, self->tiles->len - self->n_norms - self->n_first);
 
   stats->frames++;
-  count_tiles(self, stats);
   stats->compute_us += ((double)(g_get_monotonic_time() - start) - stats->compute_us) / (double)stats->frames;
   return TRUE;
 }

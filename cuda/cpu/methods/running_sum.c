@@ -8,6 +8,14 @@
 
 #include "plan/arith.h"
 
+#define WIDTH_MAX 8192   /* samples of a tile's row */
+#define TILES_A_THREAD 4 /* so that a thread that is held up does not hold up the frame */
+
+/* Columns or rows at least after which sums begin anew, and no fewer than the taps: more tiles for many threads, less
+ * beside a region, but more starts. Along rows of more than 8 bits they would not be exact enough for longer. */
+#define RESTART 256
+#define RESTART_DEEP 128
+
 /* ---- columns ---- */
 
 /* Columns that are loaded at a time: whole blocks of samples. */
@@ -121,8 +129,74 @@ slide_along(CpuWorker *worker, const CpuTile *tile)
   }
 }
 
-void
-cnv_cpu_slide(CpuWorker *worker, const CpuTile *tile)
+/* Places that are much the same distance apart, whole bands. */
+static int
+restart_after(int size, int least)
+{
+  return cnv_divide_up(cnv_divide_up(size, MAX(size / least, 1)), CNV_CPU_BAND) * CNV_CPU_BAND;
+}
+
+/* Tiles are as wide as cache permits: only a band of rows stays in it. They end where sums begin anew. */
+static void
+shape(CpuPlane *plane)
+{
+  const CnvPlane *from = plane->from;
+  const int *n = from->term[0].n;
+  int unit;
+
+  plane->restart[CNV_X] = restart_after(from->width, from->full[0] > 255 ? RESTART_DEEP : MAX(RESTART, n[CNV_X]));
+  plane->restart[CNV_Y] = restart_after(from->height, MAX(RESTART, n[CNV_Y]));
+  unit = plane->restart[CNV_X] * from->channels;
+  plane->widest = CLAMP(WIDTH_MAX / unit, 1, cnv_divide_up(from->width * from->channels, unit)) * unit;
+  plane->acc_rows = CNV_CPU_BAND;
+  plane->term[0].slots = 0; /* there is no ring */
+}
+
+/* Tiles are as high as sums go down without a new start; there are more than one for each
+ * thread where taps are few beside a tile's width. */
+static void
+size_tiles(const CpuPlane *plane, const CnvJob *job, int threads, int size[CNV_N_AXES])
+{
+  int unit = plane->restart[CNV_X], units = cnv_divide_up(job->width, unit), taps = plane->from->term[0].n[CNV_X];
+  int down = cnv_divide_up(job->height, plane->restart[CNV_Y]), few = cnv_divide_up(threads, down);
+  int many = threads > 1 ? cnv_divide_up(threads * TILES_A_THREAD, down) : 1;
+  int across = MAX(CLAMP(job->width / (4 * taps), few, many),
+                   cnv_divide_up(units * unit, plane->widest / plane->from->channels));
+
+  size[CNV_X] = cnv_divide_up(units, MIN(across, units)) * unit;
+  size[CNV_Y] = plane->restart[CNV_Y];
+}
+
+static void
+fill(CpuPlane *plane, CpuArena *arena)
+{
+  for (int axis = 0; axis < CNV_N_AXES; axis++) {
+    CpuCosines *cosines = &plane->term[0].cosines[axis];
+    float *start = cnv_cpu_take(arena, (gsize)(2 * cosines->radius + 1) * 2 * CNV_CPU_COSINES, sizeof(float));
+
+    if (start)
+      cnv_cpu_cosines_fill(cosines, start);
+  }
+}
+
+/* A few columns beyond the apron are read, and do not count. */
+static void
+lay_out(CpuWorker *worker, const CpuPlane *plane, CpuArena *arena)
+{
+  gsize channels = plane->from->channels;
+  gsize columns =
+      plane->acc_stride + (plane->restart[CNV_X] + plane->from->term[0].n[CNV_X] + 2 * CNV_CPU_BAND) * channels;
+
+  worker->enter = cnv_cpu_take(arena, CNV_CPU_BAND * CNV_CPU_CHUNK, sizeof(float));
+  worker->leave = cnv_cpu_take(arena, CNV_CPU_BAND * CNV_CPU_CHUNK, sizeof(float));
+  worker->down = cnv_cpu_take(arena, columns / CNV_CPU_BAND * CNV_CPU_COSINES_STATE, sizeof(float));
+  worker->along = cnv_cpu_take(arena, channels * CNV_CPU_COSINES_STATE, sizeof(float));
+  worker->turned = cnv_cpu_take(arena, columns * CNV_CPU_BAND, sizeof(float));
+  worker->squares = cnv_cpu_take(arena, CNV_CPU_CHUNK * CNV_CPU_BAND, sizeof(float));
+}
+
+static void
+run(CpuWorker *worker, const CpuTile *tile)
 {
   const CnvTerm *term = tile->plane->term[0].from;
   int left = cnv_cpu_origin(tile, CNV_X) - term->anchor[CNV_X], y = cnv_cpu_origin(tile, CNV_Y);
@@ -139,3 +213,16 @@ cnv_cpu_slide(CpuWorker *worker, const CpuTile *tile)
       cnv_cpu_store_row(worker, tile, y + i, cnv_cpu_combine(worker, tile, y + i, i));
   }
 }
+
+const CpuMethod cnv_cpu_running_sum = {
+    .name = "running-sum",
+    .algorithm = CNV_ALGORITHM_SEPARABLE,
+    .wide_tiles = TRUE,
+    .unit = 40,
+    .fits = cnv_cpu_find_cosines,
+    .shape = shape,
+    .size = size_tiles,
+    .fill = fill,
+    .lay_out = lay_out,
+    .run = run,
+};

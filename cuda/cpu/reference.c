@@ -203,8 +203,8 @@ filter_sample(const CpuTile *tile, int c, int x, int y, double weight)
                     (int)(base + rint(v)));
 }
 
-void
-cnv_cpu_naive(const CpuTile *tile)
+static void
+run(CpuWorker *worker, const CpuTile *tile)
 {
   const CnvJob *job = tile->job;
 
@@ -218,3 +218,19 @@ cnv_cpu_naive(const CpuTile *tile)
           filter_sample(tile, c, x, y, weight);
     }
 }
+
+/* It needs no memory. */
+static void
+shape(CpuPlane *plane)
+{
+  plane->slots = 0;
+}
+
+const CpuMethod cnv_cpu_reference = {
+    .name = "reference",
+    .algorithm = CNV_ALGORITHM_NAIVE,
+    .unit = 1000,
+    .cost = cnv_cpu_cost_of_taps,
+    .shape = shape,
+    .run = run,
+};

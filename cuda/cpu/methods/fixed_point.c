@@ -8,12 +8,15 @@
 #include <math.h>
 #include <string.h>
 
+#include "plan/arith.h"
 #include "plan/component.h"
 
 #define ALONG 124.0 /* units of a level of sums along rows: twice as much, and a rounding, is within 16 bits */
 #define LOADED 64.0 /* and of what is loaded */
 #define DOWN 256.0  /* and of sums down columns */
 #define SLACK 1e-5  /* of gains that are 1 */
+
+#define FASTER 8.0 /* than float32: twice as many numbers in a vector, equal taps first added, two products at once */
 
 #define MOST_SLOTS (2 * CNV_CPU_FIXED_RADIUS + CNV_CPU_ROWS)
 
@@ -49,17 +52,18 @@ find_axis(CpuFixed *fixed, const CpuPlane *plane, int axis, double gain)
 }
 
 /* Sums of binomial taps often lie in the middle between two levels: only gaussians' never do. */
-gboolean
-cnv_cpu_find_fixed(CpuPlane *plane)
+static gboolean
+fits(CpuPlane *plane)
 {
   const CnvPlan *plan = plane->plan;
   const CnvPlane *from = plane->from;
   const CnvTerm *term = &from->term[0];
   const double one = 32768;
 
-  if (plan->requested != CNV_ALGORITHM_AUTO || plan->filter.type != CNV_FILTER_GAUSSIAN || plan->n_temporal_taps > 1 ||
-      plane->dense || from->n_terms > 1 || !from->plain || plane->weighed || from->component[0].bytes > 1 ||
-      from->full[0] != 255 || from->combine != CNV_COMBINE_SUM || cnv_border_renormalizes(from->border))
+  if (!plane->simd->fixed->load || plan->requested != CNV_ALGORITHM_AUTO || plan->filter.type != CNV_FILTER_GAUSSIAN ||
+      plan->n_temporal_taps > 1 || from->n_terms > 1 || !from->plain || plane->weighed ||
+      from->component[0].bytes > 1 || from->full[0] != 255 || from->combine != CNV_COMBINE_SUM ||
+      cnv_border_renormalizes(from->border))
     return FALSE;
   for (int c = 0; c < from->channels; c++)
     if (from->filtered >> c & 1 && (fabs(from->gain[c] * term->sum[CNV_X] * term->sum[CNV_Y] - 1) > SLACK ||
@@ -71,20 +75,26 @@ cnv_cpu_find_fixed(CpuPlane *plane)
 
 /* ---- tiles ---- */
 
-void
-cnv_cpu_fixed_shape(CpuPlane *plane)
+static void
+shape(CpuPlane *plane)
 {
   int slack = CNV_CPU_FIXED_BLOCK, apron = (plane->fixed[CNV_X].radius + 1) * plane->from->channels;
 
+  plane->slots = plane->from->term[0].n[CNV_Y] - 1 + CNV_CPU_ROWS;
+  plane->term[0].slots = 0; /* the ring is among the worker's shorts */
+  cnv_cpu_shape_near(plane, cnv_divide_up(plane->slots, sizeof(float) / sizeof(gint16)));
   plane->short_odd = (gsize)cnv_divide_up(plane->widest / 2 + apron, slack) * slack + slack;
   /* An odd number of cache lines and a half: the rows of a column share neither cache sets nor banks. */
   plane->short_stride = 2 * plane->short_odd + CNV_CPU_ALIGNMENT / sizeof(gint16) * 3 / 2;
 }
 
-gsize
-cnv_cpu_fixed_numbers(const CpuPlane *plane)
+static void
+lay_out(CpuWorker *worker, const CpuPlane *plane, CpuArena *arena)
 {
-  return (1 + plane->slots + CNV_CPU_ROWS) * plane->short_stride + 2 * CNV_CPU_FIXED_BLOCK;
+  gsize numbers = (1 + plane->slots + CNV_CPU_ROWS) * plane->short_stride + 2 * CNV_CPU_FIXED_BLOCK;
+
+  worker->shorts = cnv_cpu_take(arena, numbers, sizeof(gint16));
+  worker->sources = cnv_cpu_take(arena, plane->widest / plane->from->channels + 2 * CNV_CPU_FIXED_RADIUS, sizeof(int));
 }
 
 /* The columns that a row is loaded with, from an even number of samples before the tile on. */
@@ -228,8 +238,8 @@ repeat_row(gint16 *to, const gint16 *from, gsize odd, int n)
   memcpy(to + odd, from + odd, n / 2 * sizeof(gint16));
 }
 
-void
-cnv_cpu_fix(CpuWorker *worker, const CpuTile *tile)
+static void
+run(CpuWorker *worker, const CpuTile *tile)
 {
   const CpuPlane *plane = tile->plane;
   const CpuFixed *along = &plane->fixed[CNV_X], *down = &plane->fixed[CNV_Y];
@@ -262,3 +272,14 @@ cnv_cpu_fix(CpuWorker *worker, const CpuTile *tile)
       blend_rows(worker, tile, y, first);
   }
 }
+
+const CpuMethod cnv_cpu_fixed_point = {
+    .name = "fixed-point",
+    .algorithm = CNV_ALGORITHM_SEPARABLE,
+    .unit = 1 / FASTER,
+    .cost = cnv_cpu_cost_of_taps,
+    .fits = fits,
+    .shape = shape,
+    .lay_out = lay_out,
+    .run = run,
+};

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Sizes of rings and tiles that methods share.
+ */
+#include "cpu/cpu.h"
+
+#include "plan/arith.h"
+
+/* Bytes of a plane's rings: within the second-level cache, where CNV_CPU_ROWS rows of output at a time are as fast as
+ * in the first, and tiles wide enough that their aprons count little. */
+#define RING_BYTES (128 * 1024)
+#define RUN_RING 32   /* the ring of a run down the rows may be so many times as large: few rows of it are read */
+#define RUN_LEAST 16  /* taps of a run; below it multiplying each is as fast */
+#define RUN_OUTSIDE 2 /* taps at most outside it, each of which is multiplied */
+#define TILE_MIN 256  /* samples */
+#define TILE_MAX 2048
+#define TILES_A_THREAD 4 /* so that a thread that is held up does not hold up the frame */
+
+void *
+cnv_cpu_take(CpuArena *arena, gsize n, gsize size)
+{
+  void *part = arena->block ? arena->block + arena->used : NULL;
+
+  arena->used += (n * size + CNV_CPU_ALIGNMENT - 1) / CNV_CPU_ALIGNMENT * CNV_CPU_ALIGNMENT;
+  return part;
+}
+
+double
+cnv_cpu_cost(const CpuMethod *method, const CpuPlane *plane, int samples, int rows)
+{
+  return method->unit * (method->cost ? method->cost(plane, samples, rows) : (double)samples * rows);
+}
+
+double
+cnv_cpu_cost_of_taps(const CpuPlane *plane, int samples, int rows)
+{
+  gboolean separable = plane->from->algorithm == CNV_ALGORITHM_SEPARABLE;
+  double taps = 0;
+
+  for (const CnvTerm *term = plane->from->term; term < plane->from->term + plane->from->n_terms; term++)
+    taps += separable ? term->n[CNV_X] + term->n[CNV_Y] : (double)term->n[CNV_X] * term->n[CNV_Y];
+  return taps * samples * rows;
+}
+
+const CpuMethod *
+cnv_cpu_method_of(const CpuPlane *plane, int samples, int rows)
+{
+  const CpuMethod *large = plane->large, *any = plane->method;
+
+  return large && cnv_cpu_cost(large, plane, samples, rows) < cnv_cpu_cost(any, plane, samples, rows) ? large : any;
+}
+
+CpuTapRange
+cnv_cpu_run_of(const float *taps, int n)
+{
+  CpuTapRange longest = {0, 0};
+
+  for (int first = 0, end; first < n; first = end) {
+    end = first + 1;
+    while (end < n && taps[end] == taps[first])
+      end++;
+    if (end - first > longest.n)
+      longest = (CpuTapRange){first, end - first};
+  }
+  return longest.n >= RUN_LEAST && n - longest.n <= RUN_OUTSIDE ? longest : (CpuTapRange){0, 0};
+}
+
+void
+cnv_cpu_shape_term(CpuPlane *plane, int t)
+{
+  CpuTerm *term = &plane->term[t];
+  const CnvTerm *from = &plane->from->term[t];
+
+  term->from = from;
+  term->slots = from->n[CNV_Y] + CNV_CPU_ROWS - 1;
+  plane->slots += term->slots;
+  for (int axis = 0; axis < CNV_N_AXES; axis++)
+    term->taps[axis] =
+        (CpuTaps){.tap = plane->plan->taps + from->taps[axis],
+                  .width = from->n[CNV_X],
+                  .height = from->n[CNV_Y],
+                  .channels = plane->from->channels,
+                  .run = plane->dense ? (CpuTapRange){0, 0}
+                                      : cnv_cpu_run_of(plane->plan->taps + from->taps[axis], from->n[axis])};
+}
+
+/* Returns how many of a plane's samples are to be in a tile's row: near max_samples, and much the same for all tiles.
+ */
+static int
+tile_samples(const CpuPlane *plane, int samples)
+{
+  int block = plane->from->channels == 3 ? 3 * CNV_CPU_BLOCK : CNV_CPU_BLOCK;
+
+  return cnv_divide_up(cnv_divide_up(samples, cnv_divide_up(samples, plane->max_samples)), block) * block;
+}
+
+void
+cnv_cpu_shape_width(CpuPlane *plane, int max_samples)
+{
+  plane->max_samples = max_samples;
+  plane->widest = tile_samples(plane, MIN(plane->from->width * plane->from->channels, max_samples));
+}
+
+void
+cnv_cpu_shape_near(CpuPlane *plane, int near)
+{
+  cnv_cpu_shape_width(plane, CLAMP(RING_BYTES / (int)sizeof(float) / near, TILE_MIN, TILE_MAX));
+}
+
+void
+cnv_cpu_shape_rings(CpuPlane *plane)
+{
+  int near = 0;
+
+  for (int t = 0; t < plane->from->n_terms; t++) {
+    const CpuTerm *term = &plane->term[t];
+
+    near += term->taps[CNV_Y].run.n ? MAX(2 * CNV_CPU_ROWS, term->slots / RUN_RING) : term->slots;
+  }
+  cnv_cpu_shape_near(plane, near);
+}
+
+/* Not such low ones that filling the rings costs more than running them. */
+void
+cnv_cpu_size_tiles(const CpuPlane *plane, const CnvJob *job, int threads, int size[CNV_N_AXES])
+{
+  int channels = plane->from->channels, width = tile_samples(plane, job->width * channels) / channels;
+  int total = job->height * cnv_divide_up(job->width, width); /* rows of all columns of tiles */
+  int least = cnv_divide_up(total, threads > 1 ? threads * TILES_A_THREAD : 1), most = cnv_divide_up(total, threads);
+  int parts = MAX(total / MAX(least, MIN(most, 4 * plane->slots)), 1); /* in turn by all threads, where they suffice */
+
+  size[CNV_X] = width;
+  size[CNV_Y] = cnv_divide_up(total, parts < threads ? parts : parts - parts % threads);
+}

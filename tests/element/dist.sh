@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# The archive that `meson dist` makes has every file that git knows and no other; out of it plugin and commands are built,
+# tested and installed without git. Skipped in a source tree without git, such as that archive.
+#
+# Usage: tests/element/dist.sh
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+fail()
+{
+  echo "FAILED: $*"
+  exit 1
+}
+
+# quietly COMMAND...: what it says is shown only if it fails.
+quietly()
+{
+  "$@" >"$folder/log" 2>&1 || fail "$*: $(tail -n 40 "$folder/log")"
+}
+
+[[ -e $root/.git ]] && command -v git >/dev/null || {
+  echo "SKIPPED: needs git and a source tree of it"
+  exit 77
+}
+quietly meson setup "$folder/build" "$root" -Dcuda=disabled
+quietly meson dist -C "$folder/build" --no-tests --allow-dirty --formats gztar
+archive=("$folder"/build/meson-dist/*.tar.gz)
+tar -tzf "${archive[0]}" | grep -v '/$' | sort >"$folder/listed"
+name=$(head -n 1 "$folder/listed" | cut -d / -f 1)
+git -C "$root" -c safe.directory="$root" ls-tree -r --name-only HEAD | sed "s|^|$name/|" | sort >"$folder/wanted"
+cmp "$folder/listed" "$folder/wanted" || fail "the archive has other files: $(diff "$folder/wanted" "$folder/listed")"
+echo "files in ${archive[0]##*/}: $(wc -l <"$folder/listed"), in $(cut -d / -f 2 "$folder/listed" | sort -u | tr '\n' ' ')"
+
+printf '#!/bin/sh\necho "git is called: $*" >&2\nexit 1\n' >"$folder/git"
+chmod +x "$folder/git"
+export PATH=$folder:$PATH
+tar -xzf "${archive[0]}" -C "$folder"
+quietly meson setup "$folder/own" "$folder/$name" -Dcuda=disabled -Dtools=true --prefix=/usr
+quietly ninja -C "$folder/own"
+quietly meson install -C "$folder/own" --no-rebuild --destdir "$folder/root"
+for file in bin/cudaconvolve-blur include/cudaconvolve/enums.h share/man/man1/cudaconvolve-blur.1 \
+  share/gstreamer-1.0/presets/GstCudaConvolve.prs; do
+  [[ -e $folder/root/usr/$file ]] || fail "not installed: $file"
+done
+quietly meson configure "$folder/own" -Dtests=true
+quietly ninja -C "$folder/own" tests/plan gst/libgstcudaconvolve.so
+quietly meson test -C "$folder/own" --no-rebuild plan layers
+BACKEND=cpu GST_PLUGIN_PATH=$folder/own/gst FRAMES=2 OUTPUT=$folder/out.png quietly "$folder/root/usr/bin/cudaconvolve-blur"
+[[ -s $folder/out.png ]] || fail "the installed command writes nothing: $(cat "$folder/log")"
