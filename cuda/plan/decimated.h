@@ -50,6 +50,7 @@ int cnv_decimated_spline(int step, int i);
 void cnv_decimated_fit(const float *tap, int n, int step, int most, CnvDecimatedPlaces *to);
 
 /* Finds taps of the largest steps along both axes, under the same conditions, that keep the contract with some room for
- * an engine's own errors. Returns FALSE if there are none. */
+ * an engine's own errors; for auto none that are so wide that this depends on the content. Returns FALSE if there are
+ * none. */
 gboolean cnv_decimated_find_places(const CnvPlan *plan, const CnvPlane *plane, int most,
                                    CnvDecimatedPlaces to[CNV_N_AXES]);

@@ -188,7 +188,7 @@ START_TEST(test_decimated)
   } rows[] = {
       {"NV12", 32, 0, "blur_u8_5x5"},
       {"NV12", 44, 2, "interpolate_u8"},
-      {"NV12", 200, 3, "interpolate_u8"},
+      {"RGBA", 128, 3, "interpolate_pixels_u8"},
       {"RGBA", 20, 0, "ring_u8_17"},
       {"RGBA", 32, 2, "interpolate_pixels_u8"},
       {"RGB", 48, 2, "interpolate_pixels_u8"},
@@ -210,6 +210,87 @@ START_TEST(test_decimated)
     cnv_schedule_clear(&schedule);
     cnv_plan_unref(plan);
   }
+}
+END_TEST
+
+/* Work of which wide gaussians are not decimated, and the ways in which it is done otherwise. */
+START_TEST(test_decimated_parts)
+{
+  static const CnvRegion shapes[] = {{{13, 10, 300, 250}, 0, CNV_SHAPE_ELLIPSE}, {{13, 10, 300, 250}, 0}};
+  static const Taps taps = {CNV_FILTER_GAUSSIAN, 44}, over_time = {CNV_FILTER_GAUSSIAN, 44, .temporal_radius = 1};
+  static const struct {
+    int shape; /* index; -1: the whole frame */
+    gboolean isolated, interlaced, over_time, weighed, in_place, decimated, whole;
+  } rows[] = {
+      {-1, .decimated = TRUE},
+      {1, .decimated = TRUE, .whole = TRUE},
+      {0, .decimated = TRUE, .whole = TRUE},
+      {0, .in_place = TRUE, .decimated = TRUE},
+      {1, .isolated = TRUE},
+      {0, .isolated = TRUE, .weighed = TRUE},
+      {-1, .interlaced = TRUE},
+      {-1, .isolated = TRUE, .decimated = TRUE},
+      {-1, .over_time = TRUE},
+      {1, .decimated = TRUE, .whole = TRUE},
+  };
+  const CnvImage image = {cnv_format_find("GRAY8"), 400, 301, 0.2126, 0.0722, FALSE};
+  CnvSchedule schedule;
+
+  cnv_schedule_init(&schedule);
+  schedule.n_processors = 4;
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+    CnvPlan *plan =
+        plan_of_image(rows[i].over_time ? &over_time : &taps, &image, CNV_BORDER_REPLICATE, CNV_ALGORITHM_TENSOR);
+    CnvPlan *weighed = cnv_plan_weighed(plan, NULL), *const *of = rows[i].weighed ? &weighed : &plan;
+    CnvTemporalTap frames[3] = {{0, 0.25f}, {0, 0.5f}, {0, 0.25f}};
+    CnvWork work = CNV_WORK_ALL(of);
+    const CnvTileJob *job;
+
+    weighed->plane[0].algorithm = CNV_ALGORITHM_TENSOR;
+    work.everything = rows[i].shape < 0;
+    work.region = &shapes[MAX(rows[i].shape, 0)];
+    work.n_regions = 1;
+    work.isolated = rows[i].isolated;
+    work.interlaced = rows[i].interlaced;
+    work.temporal_tap = frames;
+    work.n_temporal_taps = rows[i].over_time ? 3 : 0;
+    cnv_schedule_set_work(&schedule, &work, FALSE, rows[i].in_place);
+    ck_assert_msg(!count_launches(&schedule, CNV_KERNEL_INTERPOLATE) == !rows[i].decimated &&
+                      !count_launches(&schedule, CNV_KERNEL_DECIMATE) == !rows[i].decimated,
+                  "row %u", i);
+    ck_assert_msg(!schedule.at_once && !schedule.decimated_size == !rows[i].decimated, "row %u", i);
+    job = &g_array_index(schedule.tile_jobs, CnvTileJob, 0);
+    ck_assert_msg(!rows[i].decimated || !job->job.whole == !rows[i].whole, "row %u", i);
+    cnv_plan_unref(plan);
+  }
+  cnv_schedule_clear(&schedule);
+}
+END_TEST
+
+/* The same plan, then isolated and back: its kernel is found anew. */
+START_TEST(test_decimated_again)
+{
+  static const CnvRegion region = {{13, 10, 300, 250}, 0};
+  static const Taps taps = {CNV_FILTER_GAUSSIAN, 44};
+  const CnvImage image = {cnv_format_find("GRAY8"), 400, 301, 0.2126, 0.0722, FALSE};
+  CnvPlan *plan = plan_of_image(&taps, &image, CNV_BORDER_REPLICATE, CNV_ALGORITHM_TENSOR);
+  CnvWork work = CNV_WORK_ALL(&plan);
+  CnvSchedule schedule;
+
+  work.everything = FALSE;
+  work.region = &region;
+  work.n_regions = 1;
+  cnv_schedule_init(&schedule);
+  schedule.n_processors = 4;
+  for (int i = 0; i < 4; i++) {
+    work.isolated = i == 1 || i == 2;
+    ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE, FALSE) == (i != 2));
+    ck_assert_int_eq(count_launches(&schedule, CNV_KERNEL_INTERPOLATE), work.isolated ? 0 : 1);
+    ck_assert_str_eq(cnv_schedule_method(&schedule, &g_array_index(schedule.work.jobs, CnvJob, 0)),
+                     work.isolated ? "blur" : "decimated");
+  }
+  cnv_schedule_clear(&schedule);
+  cnv_plan_unref(plan);
 }
 END_TEST
 
@@ -644,6 +725,8 @@ add_tests(TCase *tcase)
   tcase_add_test(tcase, test_whole_frames);
   tcase_add_test(tcase, test_pixels);
   tcase_add_test(tcase, test_decimated);
+  tcase_add_test(tcase, test_decimated_parts);
+  tcase_add_test(tcase, test_decimated_again);
   tcase_add_test(tcase, test_cells);
   tcase_add_test(tcase, test_cells_share);
   tcase_add_test(tcase, test_gradient);
