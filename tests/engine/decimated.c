@@ -32,6 +32,9 @@ static const TestRegions inverted = {
 static const TestRegions far_ellipse = {"a far ellipse", 1, 1, {{{271, 83, 101, 110}, 0, CNV_SHAPE_ELLIPSE}}};
 static const TestRegions moved = {"moved",       1, 1, {{{8, 6, 180, 176}, 0}}, .moved = TRUE, .target_x = 31,
                                   .target_y = 21};
+static const TestRegions moved_soft = {
+    "moved, with feather", 1, 1, {{{28, 26, 140, 136}, 0}}, .feather = 6, .moved = TRUE, .target_x = 51,
+    .target_y = 41};
 static const TestRegions isolated = {"isolated", 1, 1, {{{20, 31, 201, 160}, 0}}, .isolated = TRUE};
 static const TestRegions isolated_ellipse = {
     "an isolated ellipse", 1, 1, {{{20, 31, 201, 160}, 0, CNV_SHAPE_ELLIPSE}}, .isolated = TRUE};
@@ -88,6 +91,8 @@ static const Row rows[] = {
     {"GRAY8", 261, 243, 40, CNV_BORDER_REPLICATE, 1, FALSE, &isolated},
     {"GRAY8", 261, 243, 40, CNV_BORDER_REPLICATE, 1, FALSE, &isolated_ellipse},
     {"NV12", 301, 283, 46, CNV_BORDER_REPLICATE, 1, FALSE, .interlaced = TRUE},
+    /* Tiles do not blend with samples of another place. */
+    {"GRAY8", 261, 243, 40, CNV_BORDER_REPLICATE, 1, FALSE, &moved_soft},
 };
 
 /* Contents: noise, dark noise, and waves, of which f16 numbers about 128 made too much. */
