@@ -81,6 +81,7 @@ static const Row rows[] = {
     {"RGBA", 301, 291, 33, CNV_BORDER_REPLICATE, 1, TRUE, &of_plans, .other = 46},
     {"NV12", 301, 291, 46, CNV_BORDER_REPLICATE, 1, TRUE, &many, .other = 40},
     {"GRAY8", 301, 291, 48, CNV_BORDER_REPLICATE, 1, TRUE, &many, .other = 3},
+    {"RGBA", 800, 790, 120, CNV_BORDER_REPLICATE, 1, TRUE, &many, .other = 104}, /* decimated twice */
     /* In the input's memory. */
     {"GRAY8", 340, 301, 48, CNV_BORDER_REPLICATE, 1, TRUE, &ellipse, .in_place = TRUE},
     {"RGB", 431, 217, 35, CNV_BORDER_REPLICATE, 1, TRUE, &far_ellipse, .in_place = TRUE},
