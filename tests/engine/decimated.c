@@ -51,6 +51,17 @@ static const TestRegions many = {"many of two plans",
                                   {{91, 92, 61, 50}, 0},
                                   {{170, 101, 70, 40}, 1}}};
 
+/* The same of taps that reach so far that neighbours would be one job. */
+static const TestRegions far_apart = {"far apart, of two plans",
+                                      2,
+                                      6,
+                                      {{{3, 5, 61, 40}, 0},
+                                       {{730, 7, 61, 40}, 0},
+                                       {{5, 740, 60, 41}, 0},
+                                       {{733, 738, 60, 40}, 0},
+                                       {{11, 372, 61, 50}, 1},
+                                       {{720, 381, 70, 40}, 1}}};
+
 static const Row rows[] = {
     {"GRAY8", 261, 243, 40, CNV_BORDER_REPLICATE, 1, TRUE},
     {"GRAY8", 261, 243, 40, CNV_BORDER_CONSTANT, 1, TRUE, &two},
@@ -81,7 +92,7 @@ static const Row rows[] = {
     {"RGBA", 301, 291, 33, CNV_BORDER_REPLICATE, 1, TRUE, &of_plans, .other = 46},
     {"NV12", 301, 291, 46, CNV_BORDER_REPLICATE, 1, TRUE, &many, .other = 40},
     {"GRAY8", 301, 291, 48, CNV_BORDER_REPLICATE, 1, TRUE, &many, .other = 3},
-    {"RGBA", 800, 790, 120, CNV_BORDER_REPLICATE, 1, TRUE, &many, .other = 104}, /* decimated twice */
+    {"RGBA", 800, 790, 120, CNV_BORDER_REPLICATE, 1, TRUE, &far_apart, .other = 104}, /* decimated twice */
     /* In the input's memory. */
     {"GRAY8", 340, 301, 48, CNV_BORDER_REPLICATE, 1, TRUE, &ellipse, .in_place = TRUE},
     {"RGB", 431, 217, 35, CNV_BORDER_REPLICATE, 1, TRUE, &far_ellipse, .in_place = TRUE},
