@@ -132,7 +132,7 @@ scripts_parse()
 {
   local script bad=0
   for script in "$root"/{cuda/gpu,tests,tests/element,tests/support,tests/unit,pipelines}/*.sh "$root"/debian/tests/{pipeline,tools} \
-    "$root/pipelines/tools/completion.bash" "$root/.ci/run"; do
+    "$root/pipelines/tools/completion.bash" "$root"/.{ci/run,githooks/pre-commit}; do
     bash -n "$script" || bad=1
   done
   return $bad

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The filter table. To add a filter: a generate function, and its row at the place of its
- * value in the enum; ../README.md says how.
+ * value in the enum; CONTRIBUTING.md says how.
  */
 #include <math.h>
 

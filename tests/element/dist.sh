@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# The archive that `meson dist` makes has every file that git knows and no other; out of it plugin and commands are built,
-# tested and installed without git. Skipped in a source tree without git, such as that archive.
+# The archive that `meson dist` makes has every file that git knows and no other, and no other folders at its top than those
+# named below; out of it plugin and commands are built, tested and installed without git. Everything that names the
+# version names the same one. Skipped in a source tree without git, such as that archive.
 #
 # Usage: tests/element/dist.sh
 set -euo pipefail
@@ -23,6 +24,9 @@ quietly()
   "$@" >"$folder/log" 2>&1 || fail "$*: $(tail -n 40 "$folder/log")"
 }
 
+expected=".ci .clang-format .editorconfig .githooks .github .gitignore CONTRIBUTING.md COPYING Containerfile NEWS.md README.md \
+RELEASING.md SECURITY.md cuda debian gst include meson.build meson_options.txt pipelines tests "
+
 [[ -e $root/.git ]] && command -v git >/dev/null || {
   echo "SKIPPED: needs git and a source tree of it"
   exit 77
@@ -34,7 +38,14 @@ tar -tzf "${archive[0]}" | grep -v '/$' | sort >"$folder/listed"
 name=$(head -n 1 "$folder/listed" | cut -d / -f 1)
 git -C "$root" -c safe.directory="$root" ls-tree -r --name-only HEAD | sed "s|^|$name/|" | sort >"$folder/wanted"
 cmp "$folder/listed" "$folder/wanted" || fail "the archive has other files: $(diff "$folder/wanted" "$folder/listed")"
-echo "files in ${archive[0]##*/}: $(wc -l <"$folder/listed"), in $(cut -d / -f 2 "$folder/listed" | sort -u | tr '\n' ' ')"
+top=$(cut -d / -f 2 "$folder/listed" | LC_ALL=C sort -u | tr '\n' ' ')
+[[ $top == "$expected" ]] || fail "at the top of the archive is $top, not $expected"
+echo "files in ${archive[0]##*/}: $(wc -l <"$folder/listed"), in $top"
+
+version=${name#cudaconvolve-}
+grep -q "^cudaconvolve ($version) " <(head -n 1 "$root/debian/changelog") || fail "debian/changelog does not begin with $version"
+[[ $(grep -m 1 '<release ' "$root"/gst/*.metainfo.xml) == *"version=\"$version\""* ]] || fail "the metainfo does not begin with $version"
+[[ $(grep -m 1 '^## ' "$root/NEWS.md") == "## $version "* ]] || fail "NEWS.md does not begin with $version"
 
 printf '#!/bin/sh\necho "git is called: $*" >&2\nexit 1\n' >"$folder/git"
 chmod +x "$folder/git"

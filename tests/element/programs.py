@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs the programs of gst/README.md, in C and in Python, as they are written there, and the lines for gst-launch-1.0 of
-README.md and gst/README.md that need no file of the reader's.
+"""Runs the programs of gst/program.md, in C and in Python, as they are written there, and the lines for gst-launch-1.0 of
+README.md and of all pages in gst/ that need no file of the reader's.
 
-Usage: programs.py README ENUMS_HEADER C_COMPILER...   with GST_PLUGIN_PATH_1_0 and GST_PRESET_PATH for the plugin
+Usage: programs.py PROGRAM_PAGE ENUMS_HEADER C_COMPILER...   with GST_PLUGIN_PATH_1_0 and GST_PRESET_PATH for the plugin
 """
 import os
 import re
@@ -41,6 +41,11 @@ def check_frames(output, plans):
     assert output.splitlines() == [f'frame {i}: the face is hidden' for i in range(10)] and plans == ['mosaic'], plans
 
 
+def check_regions(output, plans):
+    """The program reads the number of regions from the statistics."""
+    assert output.splitlines() == ['regions of the last frame: 1'] and plans == ['gaussian'], (output, plans)
+
+
 def compile_c(source, header, compiler, folder):
     """Its first line names the modules that it needs."""
     (folder / 'cudaconvolve').mkdir(exist_ok=True)
@@ -63,17 +68,18 @@ def launch_lines(text):
 
 
 def write_files(text, folder):
-    """Those that the lines name: the kernel that README shows, and a mask, if there are GStreamer's elements for PNG."""
+    """Those that the lines name: the kernel that a page shows, and a mask, if there are GStreamer's elements for PNG."""
     (folder / 'kernel.txt').write_text(program(text, '# kernel.txt: softens along the diagonal').split('gst-launch')[0])
     subprocess.run('gst-launch-1.0 -q videotestsrc num-buffers=1 ! pngenc ! filesink location=mask.png', shell=True,
                    cwd=folder, timeout=60)
 
 
-def run_lines(readme, folder):
+def run_lines(pages, folder):
     """Fails if a line does, or if the element warns of its settings."""
-    write_files(readme.read_text(), folder)
-    lines = {line for path in (readme, readme.parent.parent / 'README.md') for line in launch_lines(path.read_text())}
-    assert len(lines) >= 12, lines
+    text = '\n'.join(path.read_text() for path in pages)
+    write_files(text, folder)
+    lines = set(launch_lines(text))
+    assert len(lines) >= 16, lines
     for line in sorted(lines):
         if 'mask.png' in line and not (folder / 'mask.png').exists():
             print('SKIPPED, there is no pngenc:', line)
@@ -85,15 +91,16 @@ def run_lines(readme, folder):
 
 
 def main():
-    readme, header, compiler = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:]
-    text = readme.read_text()
+    page, header, compiler = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:]
+    text = page.read_text()
     with tempfile.TemporaryDirectory() as folder:
         for modules, passes in (('cudaconvolve gstreamer-controller-1.0', check),
-                                ('gstreamer-app-1.0 gstreamer-video-1.0', check_frames)):
+                                ('gstreamer-app-1.0 gstreamer-video-1.0', check_frames),
+                                ('gstreamer-video-1.0', check_regions)):
             name = re.search(rf'^    /\* cc (\w+)\.c -o \w+ \$\(pkg-config --cflags --libs {modules}\) \*/$', text, re.M)
             if compiler:
                 passes(*run(compile_c(program(text, name[0].strip()), header, compiler, Path(folder))))
-        run_lines(readme, Path(folder))
+        run_lines([page.parent.parent / 'README.md', *sorted(page.parent.glob('*.md'))], Path(folder))
     try:
         import gi
         gi.require_version('Gst', '1.0')

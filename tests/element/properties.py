@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Holds gst/README.md's tables against what gst-inspect-1.0 says: properties of the same names, defaults and ranges, each of
-whose own lines names its default; the same formats, in system memory or also in CUDA memory; and their number, which
-README.md has too. And the versions that the properties are there since.
+"""Compares the tables of gst/properties.md with gst-inspect-1.0: the names, defaults and ranges of properties; the formats,
+in system memory or also in CUDA memory; and their number, which README.md has too. Each property's own line must name its
+default. Also checks the versions since which properties exist.
 
-Usage: properties.py README   with GST_PLUGIN_PATH_1_0 for the plugin
+Usage: properties.py PAGE   with GST_PLUGIN_PATH_1_0 for the plugin
 
 A row: | `name` | default | range or choices | what it does |
 """
@@ -39,10 +39,10 @@ def properties_of(text):
 
 def rows(path):
     pattern = re.compile(r'^\| `([a-z-]+)` \| *(.*?) *\| *(.*?) *\| *(.*?) *\|$', re.M)
-    return {name: rest for name, *rest in pattern.findall(section(path.read_text()))}
+    return {name: rest for name, *rest in pattern.findall(section(path.read_text(), 'All properties'))}
 
 
-def section(text, title='Properties'):
+def section(text, title):
     return re.search(rf'^## {title}\n(.*?)^## ', text, re.M | re.S)[1]
 
 
@@ -52,17 +52,17 @@ def formats_of(text):
     return [set(re.findall(r'\(string\)(\w+)', found) or found.replace(',', ' ').split()) for found in lists]
 
 
-def format_faults(inside, readme, front):
+def format_faults(inside, page, front):
     """A build without CUDA has no caps with CUDA memory."""
-    cells = [line.split('|') for line in section(readme, 'Formats').splitlines() if line.startswith('| ')][1:]
+    cells = [line.split('|') for line in section(page, 'Formats').splitlines() if line.startswith('| ')][1:]
     here, both = ({word for cell in cells for word in cell[column].split()} for column in (3, 2))
     count = len(max(inside, key=len))
     if max(inside, key=len) != here | both:
-        yield f'formats: not in both README and caps: {sorted(max(inside, key=len) ^ (here | both))}'
+        yield f'formats: not in both the page and the caps: {sorted(max(inside, key=len) ^ (here | both))}'
     for found in inside:
         if found != here | both and found != both:
-            yield f'formats in CUDA memory: not in both README and caps: {sorted(found ^ both)}'
-    for name, text in ('gst/README.md', readme), ('README.md', front):
+            yield f'formats in CUDA memory: not in both the page and the caps: {sorted(found ^ both)}'
+    for name, text in ('gst/properties.md', page), ('README.md', front):
         if f'{count} formats' not in text:
             yield f'{name} does not say that there are {count} formats'
 
@@ -85,31 +85,31 @@ def same(one, other):
 def faults(properties, documented):
     for name in properties.keys() ^ documented.keys():
         if name not in BASE:
-            yield f'{name}: ' + ('no row in README' if name in properties else 'a row in README, and no property')
+            yield f'{name}: ' + ('no row in the page' if name in properties else 'a row in the page, and no property')
     for name in properties.keys() & documented.keys() - READ_ONLY - BASE:
         (blurb, default, limits), (said_default, said_limits, text) = properties[name], documented[name]
         told = re.search(r'\(default ([^()]+)\)$', blurb)
         if not told or not same(told[1], default):
             yield f'{name}: the default is {default}, and its line says {told[1] if told else "none"}'
         if not same(said_default, default):
-            yield f'{name}: the default is {default}, and README says {said_default}'
+            yield f'{name}: the default is {default}, and the page says {said_default}'
         if limits and not same(said_limits, limits):
-            yield f'{name}: the range is {limits}, and README says {said_limits}'
+            yield f'{name}: the range is {limits}, and the page says {said_limits}'
         if not text:
-            yield f'{name}: README does not say what it does'
+            yield f'{name}: the page does not say what it does'
 
 
 def parts(version):
     return [int(part) for part in version.split('.')]
 
 
-def since_faults(readme, documented, version):
+def since_faults(page, documented, version):
     """The first version, from which on all properties are unless their row names a later one, is that of the element's
     documentation, and no row names a version that is not yet there."""
-    first = re.search(r'^Since: ([0-9.]+) for every property', readme.read_text(), re.M)
-    source = readme.with_name('gstcudaconvolve.c').read_text()
+    first = re.search(r'^Since: ([0-9.]+) for every property', page.read_text(), re.M)
+    source = page.with_name('gstcudaconvolve.c').read_text()
     if not first or f'\n * Since: {first[1]}\n */' not in source:
-        yield 'README and the documentation of the element do not name the same first version, "Since: ..."'
+        yield 'the page and the documentation of the element do not name the same first version, "Since: ..."'
         return
     for name, (_, _, text) in documented.items():
         for since in re.findall(r'Since:? *(\S*?)\)?$', text):
@@ -122,11 +122,11 @@ def main():
     if not program:
         print('SKIPPED: there is no gst-inspect-1.0')
         sys.exit(77)
-    readme, inside = Path(sys.argv[1]), inspect(program)
-    properties, documented = properties_of(inside), rows(readme)
+    page, inside = Path(sys.argv[1]), inspect(program)
+    properties, documented = properties_of(inside), rows(page)
     found = sorted(faults(properties, documented))
-    found += format_faults(formats_of(inside), readme.read_text(), (readme.parent.parent / 'README.md').read_text())
-    found += since_faults(readme, documented, re.search(r'^ +Version +(\S+)$', inside, re.M)[1])
+    found += format_faults(formats_of(inside), page.read_text(), (page.parent.parent / 'README.md').read_text())
+    found += since_faults(page, documented, re.search(r'^ +Version +(\S+)$', inside, re.M)[1])
     print(*found, sep='\n')
     print(f'{len(properties)} properties, {len(documented)} rows, {len(found)} faults')
     sys.exit(1 if found or len(documented) < 50 else 0)
