@@ -350,7 +350,7 @@ CpuTapRange cnv_cpu_run_of(const float *taps, int n);
 
 /* ---- taps that methods make ---- */
 
-/* Finds few taps for those of both axes, as far as the arithmetic's contract allows. Sets few. */
+/* Finds few taps for those of both axes (plan/decimated.h). Sets few. */
 gboolean cnv_cpu_find_coarse(CpuPlane *plane);
 
 /* Finds cosines for the taps of both axes, exact enough for the plane's samples. Sets cosines, all but what

@@ -32,7 +32,7 @@ cnv_cuda_can_at(int capability, CnvAlgorithm algorithm, const CnvPlan *plan, con
   CnvNeeds needs;
 
   if (cnv_algorithm_has_tiles(algorithm) &&
-      cnv_kernel_with_tiles(algorithm, plan, plane, &needs, error) == CNV_N_KERNELS)
+      cnv_kernel_with_tiles(algorithm, plan, plane, FALSE, &needs, error) == CNV_N_KERNELS)
     return FALSE;
   for (gsize i = 0; i < G_N_ELEMENTS(fastest); i++)
     if (algorithm == fastest[i].algorithm && capability < fastest[i].least)

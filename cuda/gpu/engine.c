@@ -4,6 +4,8 @@
  * all live as long as frame size and device stay. In the steady state a frame allocates nothing and waits for nothing
  * but its own stream.
  */
+#include <string.h>
+
 #include "gpu/choice.h"
 #include "gpu/session.h"
 
@@ -66,6 +68,25 @@ upload(CudaSession *self, const GByteArray *arrays, CudaBuffer *to, const char *
           CHECK(self, cuMemcpyHtoDAsync(to->address, arrays->data, arrays->len, self->stream), doing, error));
 }
 
+/* Names the methods by which the largest job of each plane is done (CnvSessionStats). */
+static void
+name_methods(CudaSession *self)
+{
+  const CnvSchedule *schedule = &self->schedule;
+  gint64 largest[CNV_MAX_PLANES] = {0};
+
+  memset(self->base.stats.method, 0, sizeof(self->base.stats.method));
+  for (guint i = 0; i < schedule->work.jobs->len; i++) {
+    const CnvJob *job = &g_array_index(schedule->work.jobs, CnvJob, i);
+    gint64 size = (gint64)job->width * job->height;
+
+    if (size > largest[job->plane]) {
+      largest[job->plane] = size;
+      self->base.stats.method[job->plane] = cnv_schedule_method(schedule, job);
+    }
+  }
+}
+
 /* Takes over plans and work, where they are others; cut: in slices, where that can be. Taps follow the frames before
  * them on the stream, so no frame sees half of them. Where there are several constant banks they wait on the device for
  * their turn. If it fails the caller forgets the plans. */
@@ -82,6 +103,7 @@ set_work(CudaSession *self, const CnvWork *work, gboolean cut, gboolean in_place
     self->layout = plan->layout;
     self->staged = staged_layout(plan);
   }
+  name_methods(self);
   self->base.stats.planned++;
   self->base.stats.crowd = MAX(self->base.stats.crowd, schedule->work.crowd);
   /* As many staged frames as there can be: all that is allocated is with the first. */
@@ -90,6 +112,7 @@ set_work(CudaSession *self, const CnvWork *work, gboolean cut, gboolean in_place
          (!schedule->has_new_masks ||
           upload(self, schedule->work.mask_cells, &self->mask_cells, "uploading the masks", error)) &&
          cnv_cuda_reserve(self, &self->sums, FALSE, schedule->sums_size, error) &&
+         cnv_cuda_reserve(self, &self->decimated, FALSE, schedule->decimated_size, error) &&
          cnv_cuda_reserve(self, &self->staged_in, FALSE, self->staged.size * (guint)plan->n_temporal_taps, error) &&
          cnv_cuda_reserve(self, &self->staged_out, FALSE, self->staged.size, error) &&
          cnv_cuda_reserve(self, &self->coverage, FALSE, schedule->work.coverage_size, error) &&
@@ -182,10 +205,19 @@ cuda_order(CnvSession *session, void *stream, gboolean first, GError **error)
 static void
 release(CudaSession *self)
 {
-  CudaBuffer *buffers[] = {&self->scratch,       &self->readers,      &self->sums,
-                           &self->plan_arrays,   &self->work_arrays,  &self->mask_cells,
-                           &self->coverage,      &self->staged_in,    &self->staged_out,
-                           &self->history.slots, &self->history.rows, &self->history.upload.staging};
+  CudaBuffer *buffers[] = {&self->scratch,
+                           &self->readers,
+                           &self->sums,
+                           &self->decimated,
+                           &self->plan_arrays,
+                           &self->work_arrays,
+                           &self->mask_cells,
+                           &self->coverage,
+                           &self->staged_in,
+                           &self->staged_out,
+                           &self->history.slots,
+                           &self->history.rows,
+                           &self->history.upload.staging};
   const CUevent events[] = {self->order, self->history.unstaged, self->history.rows_done};
   const CUstream streams[] = {self->own_stream, self->host.up, self->host.down};
 

@@ -30,6 +30,7 @@ cnv_needs_join(const CnvNeeds *a, const CnvNeeds *b)
                     .terms = a->terms == b->terms ? a->terms : 0,
                     .digits = MAX(a->digits, b->digits),
                     .n_frames = b->n_frames,
+                    .channels = MAX(a->channels, b->channels),
                     .pixels = a->pixels && b->pixels,
                     .weighed = b->weighed};
 }

@@ -21,6 +21,7 @@ typedef struct {
   int pairs;         /* dense: of frames, at most, that a step takes together; 0: it takes frames one after the other */
   int ring;          /* blur: by so many times 16 rows a round; 0: tiles as a whole */
   int frames;        /* 1: one alone; 2: two and more; 0: any number */
+  int channels;      /* decimate, interpolate: at most; 0: any number */
   gboolean pixels;   /* blur: it takes words of four channels, one of which is copied, and plain levels alone */
   gboolean weighed;  /* blur: normalised convolution (convolve/work.h), of jobs that are whole */
   int width;         /* samples of a tile's width; 0: fused: what taps leave of the pitch */
@@ -36,6 +37,7 @@ typedef struct {
   int n_frames;                          /* over time; 1: no others */
   gboolean pixels, weighed;              /* blur: as in CnvVariant */
   int n_x, anchor_x, anchor_y;           /* dense */
+  int channels;                          /* decimate, interpolate */
 } CnvNeeds;
 
 /* Steps of 16 rows that 16 outputs reach over. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "gpu/kinds.h"
+#include "gpu/decimated.h"
 
 #define POINTS CNV_POINT_WIDTH, CNV_POINT_HEIGHT, .block_x = CNV_POINT_WIDTH, .block_y = CNV_POINT_HEIGHT
 #define COLUMNS                                                                                                        \
@@ -14,8 +14,8 @@ static const CnvKernelKind with_blocks[CNV_N_KERNELS] = {
     [CNV_KERNEL_CELL_SUMS] = {"cells", CNV_ALGORITHM_MOSAIC, CNV_BLOCK_THREADS, 1, .divides = TRUE},
     [CNV_KERNEL_CELLS] = {"cells", CNV_ALGORITHM_MOSAIC, CNV_BLOCK_THREADS, 1, .divides = TRUE},
     [CNV_KERNEL_TILED] = {"tiled", CNV_ALGORITHM_TILED, COLUMNS},
-    [CNV_KERNEL_TEXTURE_ROWS] = {"texture_rows", CNV_ALGORITHM_TEXTURE, POINTS, .by_terms = TRUE},
-    [CNV_KERNEL_TEXTURE_COLUMNS] = {"texture_columns", CNV_ALGORITHM_TEXTURE, POINTS},
+    [CNV_KERNEL_TEXTURE_ROWS] = {"texture", CNV_ALGORITHM_TEXTURE, POINTS, .by_terms = TRUE},
+    [CNV_KERNEL_TEXTURE_COLUMNS] = {"texture", CNV_ALGORITHM_TEXTURE, POINTS},
     [CNV_KERNEL_ROWS] = {"rows", CNV_ALGORITHM_SEPARABLE, ROWS, .by_terms = TRUE},
     [CNV_KERNEL_COLUMNS] = {"columns", CNV_ALGORITHM_SEPARABLE, COLUMNS},
     [CNV_KERNEL_STAGE_OUT] = {"stage_out", CNV_ALGORITHM_AUTO, POINTS, .by_pixels = TRUE},
@@ -27,7 +27,10 @@ cnv_kernel_kind(CnvKernelId kernel)
   static const CnvKernelKind *const with_tiles[CNV_N_KERNELS] = {[CNV_KERNEL_FUSED] = &cnv_kind_fused,
                                                                  [CNV_KERNEL_ONE_TAP] = &cnv_kind_one_tap,
                                                                  [CNV_KERNEL_BLUR] = &cnv_kind_blur,
-                                                                 [CNV_KERNEL_DENSE] = &cnv_kind_dense};
+                                                                 [CNV_KERNEL_DENSE] = &cnv_kind_dense,
+                                                                 [CNV_KERNEL_DECIMATE] = &cnv_kind_decimate,
+                                                                 [CNV_KERNEL_DECIMATE_AGAIN] = &cnv_kind_decimate_again,
+                                                                 [CNV_KERNEL_INTERPOLATE] = &cnv_kind_interpolate};
 
   return with_tiles[kernel] ? with_tiles[kernel] : &with_blocks[kernel];
 }
@@ -82,8 +85,8 @@ has_single_taps(const CnvPlan *plan, CnvNeeds *needs)
 }
 
 CnvKernelId
-cnv_kernel_with_tiles(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs,
-                      GError **error)
+cnv_kernel_with_tiles(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, gboolean has_windows,
+                      CnvNeeds *needs, GError **error)
 {
   CnvNeeds blur;
 
@@ -93,6 +96,8 @@ cnv_kernel_with_tiles(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlan
     return CNV_N_KERNELS;
   if (has_single_taps(plan, needs))
     return CNV_KERNEL_ONE_TAP;
+  if (!has_windows && cnv_decimated_suits(plan) && cnv_kind_interpolate.fits(plan, plane, needs, NULL))
+    return CNV_KERNEL_INTERPOLATE;
   if (cnv_kind_blur.fits(plan, plane, &blur, NULL) && !(is_small(plan, plane, &blur, needs) && prefers_dense(plan))) {
     *needs = blur;
     return CNV_KERNEL_BLUR;
@@ -121,7 +126,7 @@ cnv_variant_find(const CnvKernelKind *kind, const CnvNeeds *needs)
     if (v->bytes == needs->bytes && v->reach >= needs->reach && v->rows >= needs->rows && v->terms == needs->terms &&
         v->digits >= needs->digits && (!v->pixels || needs->pixels) && !v->weighed == !needs->weighed &&
         (v->frames == 0 || v->frames == MIN(needs->n_frames, 2)) &&
-        (v->pairs == 0 || needs->n_frames <= 2 * v->pairs) &&
+        (v->channels == 0 || v->channels >= needs->channels) && (v->pairs == 0 || needs->n_frames <= 2 * v->pairs) &&
         cnv_kernel_shared_bytes(kind, v, needs, CNV_TILE_STEP) <= kind->shared_max)
       return v;
   return NULL;

@@ -29,9 +29,19 @@ typedef enum {
   CNV_KERNEL_ONE_TAP,
   CNV_KERNEL_BLUR,
   CNV_KERNEL_DENSE,
+  CNV_KERNEL_DECIMATE, /* for the jobs of interpolate */
+  CNV_KERNEL_DECIMATE_AGAIN,
+  CNV_KERNEL_INTERPOLATE,
   CNV_KERNEL_STAGE_OUT,
   CNV_N_KERNELS,
 } CnvKernelId;
+
+/* Returns TRUE for the kernels that do a plane whose kernel is interpolate. */
+static inline gboolean
+cnv_kernel_is_decimated(CnvKernelId kernel)
+{
+  return kernel >= CNV_KERNEL_DECIMATE && kernel <= CNV_KERNEL_INTERPOLATE;
+}
 
 /* A plane, and how it is done. */
 typedef struct {
@@ -41,7 +51,8 @@ typedef struct {
   CnvKernelId kernel;     /* with tile jobs; CNV_N_KERNELS: none */
   CnvNeeds needs, shared; /* shared: with the same plane of other plans, whose tiles come by the same tensor map */
   const CnvVariant *variant;
-  CnvTileJob tile_job; /* of all of the plane, not yet cut into tiles */
+  CnvTileJob tile_job;               /* of all of the plane, not yet cut into tiles */
+  guint decimate_words, again_words; /* interpolate: the first words of taps for decimate and decimate_again */
 } CnvPlaneKernel;
 
 typedef struct {
@@ -69,7 +80,8 @@ typedef struct {
   int (*box_rows)(const CnvVariant *variant, const CnvNeeds *needs, int rows);
 } CnvKernelKind;
 
-extern const CnvKernelKind cnv_kind_fused, cnv_kind_one_tap, cnv_kind_blur, cnv_kind_dense;
+extern const CnvKernelKind cnv_kind_fused, cnv_kind_one_tap, cnv_kind_blur, cnv_kind_dense, cnv_kind_decimate,
+    cnv_kind_decimate_again, cnv_kind_interpolate;
 
 /* Bytes of shared memory that a block may ask for, without its kernel's own (tests/unit/kernel_resources.py): on every
  * GPU that has tensor cores, 99 KiB in all, and for fused from compute capability 7.0 on, 64 KiB. */
@@ -85,9 +97,10 @@ const CnvKernelKind *cnv_kernel_kind(CnvKernelId kernel);
 gboolean cnv_algorithm_has_tiles(CnvAlgorithm algorithm);
 
 /* The kind with tile jobs that does the plane by its algorithm, and what the plane needs of it; CNV_N_KERNELS: none,
- * with the reason (CNV_ERROR_UNSUPPORTED) where the algorithm has such kinds. */
-CnvKernelId cnv_kernel_with_tiles(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs,
-                                  GError **error);
+ * with the reason (CNV_ERROR_UNSUPPORTED) where the algorithm has such kinds. has_windows: jobs may have windows
+ * smaller than the plane, of which decimated samples would not be exact enough. */
+CnvKernelId cnv_kernel_with_tiles(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane,
+                                  gboolean has_windows, CnvNeeds *needs, GError **error);
 
 /* Bytes of shared memory that tiles of so many rows of outputs take of a launch. */
 guint cnv_kernel_shared_bytes(const CnvKernelKind *kind, const CnvVariant *variant, const CnvNeeds *needs, int rows);

@@ -137,8 +137,7 @@ copy_rest(CudaSession *self, const CnvFrame *in, const CnvFrame *out, GError **e
       continue;
     if (schedule->kept[m].kinds >= 0) {
       plane.kinds = self->work_arrays.address + schedule->tile_kinds_at + (guint)schedule->kept[m].kinds;
-      plane.tile_shift = schedule->kept[m].tile_shift;
-      plane.tile_inverse = schedule->kept[m].tile_inverse;
+      memcpy(plane.tile_inverse, schedule->kept[m].tile_inverse, sizeof(plane.tile_inverse));
       plane.columns = schedule->kept[m].columns;
     }
     args.plane[n++] = plane;
@@ -178,7 +177,7 @@ block_args(const CudaSession *self, const CnvLaunch *l, guint source, const CnvF
                         .staged_in = planes_of(&staged_in),
                         .staged_out = planes_of(&staged_out),
                         .staged_size = (gint64)self->staged.size,
-                        .only_sums = l->kernel == CNV_KERNEL_CELL_SUMS};
+                        .only_sums = l->kernel == CNV_KERNEL_CELL_SUMS || l->kernel == CNV_KERNEL_TEXTURE_ROWS};
 }
 
 gboolean
@@ -225,6 +224,7 @@ tile_args(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFr
   args.jobs = self->work_arrays.address + schedule->tile_jobs_at + l->first * sizeof(CnvTileJob);
   args.bands = self->plan_arrays.address + schedule->words_at;
   args.coverage = self->coverage.address;
+  args.decimated = self->decimated.address;
   args.tiles =
       l->tiles < 0 ? 0 : self->work_arrays.address + schedule->tile_places_at + (guint)l->tiles * sizeof(CnvTilePlace);
   args.leads = schedule->beside;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gpu/passes.h"
+
 #include "gpu/cells.h"
+#include "gpu/decimated.h"
 #include "gpu/tile_jobs.h"
 #include "plan/arith.h"
 
@@ -18,6 +20,16 @@ block_algorithm(const CnvPlane *plane)
   if (!cnv_algorithm_has_tiles(plane->algorithm))
     return plane->algorithm;
   return cnv_plane_is_separable(plane) ? CNV_ALGORITHM_SEPARABLE : CNV_ALGORITHM_TILED;
+}
+
+const char *
+cnv_schedule_method(const CnvSchedule *schedule, const CnvJob *job)
+{
+  const CnvPlaneKernel *of = cnv_schedule_plane_kernel(schedule, job);
+
+  if (!cnv_tile_jobs_take(schedule, job))
+    return cnv_algorithm_nicks[block_algorithm(of->plane)].nick;
+  return of->kernel == CNV_KERNEL_INTERPOLATE ? "decimated" : cnv_kernel_kind(of->kernel)->name;
 }
 
 static gint64
@@ -107,8 +119,12 @@ takes(const CnvSchedule *schedule, const CnvLaunch *launch, const CnvJob *job)
 
   if (algorithm == CNV_ALGORITHM_AUTO)
     return !of->plane->plain;
-  return of->bank == launch->bank &&
-         (cnv_tile_jobs_take(schedule, job) ? of->kernel == launch->kernel : block_algorithm(of->plane) == algorithm);
+  if (of->bank != launch->bank)
+    return FALSE;
+  if (!cnv_tile_jobs_take(schedule, job))
+    return block_algorithm(of->plane) == algorithm && !cnv_kernel_kind(launch->kernel)->variants;
+  return of->kernel == launch->kernel ||
+         (of->kernel == CNV_KERNEL_INTERPOLATE && cnv_kernel_is_decimated(launch->kernel));
 }
 
 /* The launch of a kernel for those of the jobs that it is for. */
@@ -118,12 +134,14 @@ add_launch(CnvSchedule *schedule, CnvKernelId kernel, guint bank, const CnvJob *
   const CnvKernelKind *kind = cnv_kernel_kind(kernel);
   GArray *array = kind->variants ? schedule->tile_jobs : schedule->block_jobs;
   CnvLaunch launch = {.kernel = kernel, .bank = bank, .first = array->len};
-  gsize sums = 0;
+  gsize sums = 0, decimated = 0;
 
   for (guint i = 0; i < n; i++) {
     if (!takes(schedule, &launch, &jobs[i]))
       continue;
-    if (kind->variants) {
+    if (cnv_kernel_is_decimated(kernel)) {
+      cnv_decimated_add(schedule, kernel, cnv_schedule_plane_kernel(schedule, &jobs[i]), &jobs[i], &decimated);
+    } else if (kind->variants) {
       cnv_tile_jobs_add(schedule, &jobs[i]);
     } else {
       CnvBlockJob made = make_block_job(schedule, &jobs[i], &sums);
@@ -294,7 +312,7 @@ cnv_schedule_make_launches(CnvSchedule *schedule, int fields)
 
   for (gsize i = 0; i < G_N_ELEMENTS(arrays); i++)
     g_array_set_size(arrays[i], 0);
-  schedule->sums_size = 0;
+  schedule->sums_size = schedule->decimated_size = 0;
   schedule->samples = 0;
   for (guint i = 0; i < schedule->work.jobs->len; i++)
     schedule->samples += samples_of(schedule, &g_array_index(schedule->work.jobs, CnvJob, i));

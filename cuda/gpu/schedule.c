@@ -128,7 +128,8 @@ place_plane(CnvSchedule *schedule, const CnvPlan *plan, const CnvPlane *plane, g
 static void
 choose_kernel(CnvSchedule *schedule, CnvPlaneKernel *of)
 {
-  CnvKernelId kernel = cnv_kernel_with_tiles(of->plane->algorithm, of->plan, of->plane, &of->needs, NULL);
+  CnvKernelId kernel =
+      cnv_kernel_with_tiles(of->plane->algorithm, of->plan, of->plane, schedule->has_windows, &of->needs, NULL);
   const CnvVariant *variant;
   CnvNeeds all;
 
@@ -141,6 +142,8 @@ choose_kernel(CnvSchedule *schedule, CnvPlaneKernel *of)
   of->kernel = kernel;
   schedule->needs[kernel] = all;
   schedule->variant[kernel] = variant;
+  for (CnvKernelId before = CNV_KERNEL_DECIMATE; before < kernel && kernel == CNV_KERNEL_INTERPOLATE; before++)
+    schedule->variant[before] = cnv_variant_find(cnv_kernel_kind(before), &all);
 }
 
 static void
@@ -169,14 +172,16 @@ static gboolean
 set_plans(CnvSchedule *schedule, const CnvWork *work)
 {
   GArray *arrays[] = {schedule->taps, schedule->banks, schedule->planes, schedule->plane_kernels};
+  gboolean has_windows = work->interlaced || (work->isolated && !work->everything);
   guint bank = 0;
 
-  if (schedule->plans->len == work->n_plans &&
+  if (schedule->plans->len == work->n_plans && !has_windows == !schedule->has_windows &&
       memcmp(schedule->plans->pdata, work->plan, work->n_plans * sizeof(*work->plan)) == 0)
     return FALSE;
   for (gsize i = 0; i < G_N_ELEMENTS(arrays); i++)
     g_array_set_size(arrays[i], 0);
   g_ptr_array_set_size(schedule->plans, 0);
+  schedule->has_windows = has_windows;
   memset(schedule->variant, 0, sizeof(schedule->variant));
   memset(schedule->needs, 0, sizeof(schedule->needs));
   g_array_set_size(schedule->planes, work->n_plans * CNV_MAX_PLANES);
@@ -429,6 +434,8 @@ cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean cut, 
   schedule->slices = cnv_slices_of_work(work);
   /* Constant memory holds one bank at a time: several would be loaded again for each slice. */
   schedule->slices.single_launch |= !cut || schedule->banks->len > 1;
+  /* Decimated samples reach farther than taps. */
+  schedule->slices.single_launch |= schedule->variant[CNV_KERNEL_INTERPOLATE] != NULL;
   cnv_schedule_make_launches(schedule, fields);
   schedule->beside &=
       !in_place && schedule->launches->len > 0 && schedule->written != (1u << work->plan[0]->layout.n_planes) - 1;

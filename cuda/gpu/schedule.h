@@ -35,6 +35,7 @@ typedef struct {
   GArray *plane_kernels;                    /* CnvPlaneKernel, of each of planes; the tile jobs by set_weights */
   const CnvVariant *variant[CNV_N_KERNELS]; /* that does all planes of a kernel; NULL: no such plane */
   CnvNeeds needs[CNV_N_KERNELS];            /* of all these planes */
+  gboolean has_windows;                     /* jobs are of fields, or of isolated regions */
   guint n_processors;                       /* of the GPU; the caller's to set before the work */
 
   /* Made of the work: */
@@ -48,11 +49,11 @@ typedef struct {
   guint written;                        /* bits: planes of memory of which jobs write all */
   struct {
     int kinds; /* index in tile_kinds; -1: none */
-    int tile_shift, columns;
-    guint32 tile_inverse; /* as in CnvCopyPlane */
-  } kept[CNV_MAX_PLANES]; /* by plane of memory: the tiles that no job writes, where that is known */
-  gboolean beside;        /* no launch writes what is copied: it is copied after them, and at the same time */
-  gboolean in_place;      /* as the caller asked: */
+    int columns;
+    guint32 tile_inverse[CNV_N_AXES]; /* as in CnvCopyPlane */
+  } kept[CNV_MAX_PLANES];             /* by plane of memory: the tiles that no job writes, where that is known */
+  gboolean beside;      /* no launch writes what is copied: it is copied after them, and at the same time */
+  gboolean in_place;    /* as the caller asked: */
   gboolean at_once;     /* in place by one launch, whose blocks wait for each other; the caller clears it if it must */
   GArray *copies;       /* CnvCopyJob: the rectangles that all of these write; and the blocks */
   GArray *copy_numbers; /* guint32: of each of their blocks, the number of its copy */
@@ -64,6 +65,7 @@ typedef struct {
   guint launches_to[CNV_SLICES_MAX]; /* how many launches there are up to a slice's last */
   gint64 samples;                    /* of all jobs */
   gsize sums_size;                   /* bytes of row sums of the largest pass */
+  gsize decimated_size;              /* and of decimated samples */
   gboolean has_new_masks;            /* others than for the last work */
   GArray *cover_jobs;                /* CnvBlockJob: the jobs with coverage, for cover; and its blocks */
   guint cover_blocks;
@@ -91,6 +93,9 @@ cnv_schedule_plane_kernel(const CnvSchedule *schedule, const CnvJob *job)
 {
   return &g_array_index(schedule->plane_kernels, CnvPlaneKernel, job->plan * CNV_MAX_PLANES + job->plane);
 }
+
+/* Returns the name of the way in which a job is done, as in CnvSessionStats.method. */
+const char *cnv_schedule_method(const CnvSchedule *schedule, const CnvJob *job);
 
 /* Adds a rectangle of what a job writes to what is copied back in place. */
 void cnv_schedule_copy(CnvSchedule *schedule, const CnvJob *job, int x, int y, int width, int height);

@@ -109,7 +109,8 @@ typedef struct {
   CudaBuffer scratch; /* for the result of filtering in place, before it is put there */
   CudaBuffer readers; /* CnvTileArgs.readers, and its value after all launches so far */
   guint32 n_readers;
-  gboolean has_device; /* no other session of the process filters at once on this GPU */
+  gboolean has_device;  /* no other session of the process filters at once on this GPU */
+  CudaBuffer decimated; /* decimated samples */
   CudaBuffer sums, plan_arrays, work_arrays, mask_cells, coverage, staged_in, staged_out;
   struct {
     CnvLayout layout;       /* of all frames; size 0: the next one settles it */

@@ -77,18 +77,19 @@ static gboolean
 set_map(CudaSession *self, const CnvLaunch *launch, const CnvTileJob *job, const CnvFrame *in, CnvTensorMap *to)
 {
   const CnvVariant *variant = self->schedule.variant[launch->kernel];
+  int pitch = launch->kernel == CNV_KERNEL_DECIMATE ? job->decimation.pitch : variant->pitch;
   TensorMap map;
 
   if (!describe(self, in, job->pointers, job->job.fields, &map))
     return FALSE;
-  if (self->capability < 90 || !variant->pitch)
+  if (self->capability < 90 || !pitch)
     return TRUE;
   if (self->schedule.sources.n) {
     map.address += (guint64)self->schedule.sources.first;
     map.dim[3] = CNV_SOURCE_STEPS;
     map.stride[2] = CNV_SOURCE_STEP;
   }
-  map.box[0] = (guint32)variant->pitch / 4;
+  map.box[0] = (guint32)pitch / 4;
   map.box[2] = (guint32)job->box_rows;
   return self->cu->cuTensorMapEncodeTiled && job->box_rows <= CNV_TILE_MAP_ROWS && encode(self, &map, to);
 }
@@ -101,13 +102,21 @@ set_out_map(CudaSession *self, const CnvLaunch *launch, const CnvTileJob *job, c
   int m = job->pointers, box = CNV_TILE_OUT_BOX(variant->width * variant->bytes);
   TensorMap map;
 
-  if (self->capability < 90 || variant->ring || !variant->pitch || !variant->width || self->layout.row_bytes[m] % 4 ||
+  if (self->capability < 90 || variant->ring || !variant->width ||
+      (!variant->pitch && launch->kernel != CNV_KERNEL_INTERPOLATE) || self->layout.row_bytes[m] % 4 ||
       !describe(self, out, m, job->job.fields, &map))
     return FALSE;
   map.box[0] = (guint32)box / 4;
   map.box[2] = (guint32)job->rows;
   map.swizzle = box == 128 ? SWIZZLE_128B : SWIZZLE_64B;
   return self->cu->cuTensorMapEncodeTiled && encode(self, &map, to);
+}
+
+/* TRUE if one map serves the tiles of both jobs. Those of decimate depend on the plan. */
+static gboolean
+same_box(const CnvTileJob *a, const CnvTileJob *b)
+{
+  return a->box_rows == b->box_rows && a->decimation.pitch == b->decimation.pitch;
 }
 
 /* The same for a tile's weights, which come where its results go or, of a kernel that weighs samples, with the tile's
@@ -146,15 +155,20 @@ cnv_cuda_set_maps(CudaSession *self, const CnvLaunch *launch, const CnvFrame *in
                   CnvTileArgs *args)
 {
   guint32 tried = 0;
+  guint first_of[CNV_MAX_PLANES];
 
   args->maps = args->out_maps = args->cover_maps = 0;
   for (guint i = launch->first; i < launch->first + launch->n; i++) {
     const CnvTileJob *job = &g_array_index(self->schedule.tile_jobs, CnvTileJob, i);
     int m = job->pointers;
 
-    if (tried >> m & 1)
+    if (tried >> m & 1) {
+      if (!same_box(&g_array_index(self->schedule.tile_jobs, CnvTileJob, first_of[m]), job))
+        args->maps &= ~(1u << m);
       continue;
+    }
     tried |= 1u << m;
+    first_of[m] = i;
     if (set_map(self, launch, job, in, &args->map[m]))
       args->maps |= 1u << m;
     if (set_out_map(self, launch, job, out, &args->out_map[m]))

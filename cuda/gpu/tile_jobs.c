@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "gpu/decimated.h"
 #include "gpu/tile_jobs.h"
 #include "plan/arith.h"
 
@@ -388,8 +389,8 @@ find_kinds(CnvSchedule *schedule, const CnvTileJob *job, int width)
   if (of->plan->is_weighed)
     cover_read_tiles(schedule, job, width, schedule->tile_kinds->data + first);
   schedule->kept[job->pointers].kinds = (int)first;
-  schedule->kept[job->pointers].tile_shift = (int)g_bit_storage((gulong)width * (gulong)bytes) - 1;
-  schedule->kept[job->pointers].tile_inverse = (guint32)(G_MAXUINT32 / (guint)job->rows + 1);
+  schedule->kept[job->pointers].tile_inverse[CNV_X] = G_MAXUINT32 / (guint)(width * bytes) + 1;
+  schedule->kept[job->pointers].tile_inverse[CNV_Y] = G_MAXUINT32 / (guint)job->rows + 1;
   schedule->kept[job->pointers].columns = job->columns;
   if (n_kept == 0)
     schedule->written |= 1u << job->pointers;
@@ -478,19 +479,25 @@ cnv_tile_jobs_have_kinds(const CnvSchedule *schedule, CnvKernelId kernel)
 void
 cnv_tile_jobs_cut(CnvSchedule *schedule, CnvLaunch *launch)
 {
-  gboolean whole = FALSE;
+  gboolean whole = FALSE, decimated = cnv_kernel_is_decimated(launch->kernel);
 
-  (schedule->variant[launch->kernel]->ring ? cut_strips : cut_tiles)(schedule, launch);
   launch->tiles = -1;
   launch->plain = TRUE;
+  if (decimated) {
+    cnv_decimated_cut(schedule, launch);
+    number_blocks(schedule, launch);
+  } else {
+    (schedule->variant[launch->kernel]->ring ? cut_strips : cut_tiles)(schedule, launch);
+  }
   for (guint i = 0; i < launch->n; i++) {
     const CnvTileJob *job = &g_array_index(schedule->tile_jobs, CnvTileJob, launch->first + i);
 
     whole |= job->job.whole;
     launch->plain &= !job->blends;
   }
-  if (whole) {
-    choose_rows(schedule, launch);
+  if (whole && (!decimated || launch->kernel == CNV_KERNEL_INTERPOLATE)) {
+    if (!decimated)
+      choose_rows(schedule, launch);
     list_launch(schedule, launch);
   } else if (launch->n > CNV_TILE_JOBS_INLINE)
     add_block_numbers(schedule, launch);

@@ -44,8 +44,9 @@ typedef struct {
   double download_us;
   int slices;    /* slices of rows in which the last frame was uploaded, filtered and downloaded; 0: no frame yet */
   guint threads; /* cpu: threads used for the last frame */
-  /* cpu: name of the method (cuda/cpu/methods/methods.c) that filtered the largest part of each plane of the last
-   * frame; NULL: the plane was not filtered. Valid until the program ends. */
+  /* Name of the method that filtered the largest part of each plane of the last frame. cpu: as in
+   * cuda/cpu/methods/methods.c. cuda: the kernel kind with tile jobs (cuda/gpu/kinds.c), "decimated", or the
+   * algorithm. NULL: the plane was not filtered. Valid until the program ends. */
   const char *method[CNV_MAX_PLANES];
   guint64 planned; /* frames whose work was new, so that jobs and weights of regions were computed */
   guint crowd;     /* most regions that met in a cell in which they were not filtered exactly (see Crowds in work.h); 0:

@@ -13,7 +13,7 @@
  * the sum of the magnitudes of the taps, the factor is 0, which gives mid-grey. Separable taps are renormalized axis by
  * axis.
  *
- * A mode is defined by its branch of cnv_border_index and the three functions after it. No kernel or loop knows modes
+ * A mode is defined by its branch of cnv_border_index and the functions after it. No kernel or loop knows modes
  * by name. This header is plain C without GLib, because the CPU engine and the CUDA kernels share it.
  */
 #pragma once
@@ -69,6 +69,13 @@ CNV_HOST_DEVICE static inline int
 cnv_border_renormalizes(CnvBorder border)
 {
   return border == CNV_BORDER_RENORMALIZE;
+}
+
+/* Returns TRUE if all samples beyond an edge have one value. */
+CNV_HOST_DEVICE static inline int
+cnv_border_repeats(CnvBorder border)
+{
+  return border == CNV_BORDER_CONSTANT || border == CNV_BORDER_REPLICATE || border == CNV_BORDER_RENORMALIZE;
 }
 
 /* Returns FALSE if index -d (d at least 1) is never replaced by an index above d, and likewise at the opposite edge. A

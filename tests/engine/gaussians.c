@@ -11,7 +11,7 @@
 #include "plan/plan.h"
 #include "support/cases.h"
 
-#define MOST_INEXACT 0.006            /* of noise: coarse_taps.c allows 0.0056, radius 14 in 16 bits gave 0.0045 */
+#define MOST_INEXACT 0.006            /* of noise: plan/decimated.c allows 0.0056, radius 14 in 16 bits gave 0.0045 */
 #define MOST_INEXACT_AT_EXTREMES 0.01 /* of samples that are all black or white */
 
 typedef struct {

@@ -480,6 +480,7 @@ kernels_suite(void)
   suite_add_tcase(suite, test_changes_tcase());
   suite_add_tcase(suite, test_cuts_tcase());
   suite_add_tcase(suite, test_gaussians_tcase());
+  suite_add_tcase(suite, test_decimated_tcase());
   return suite;
 }
 

@@ -134,7 +134,7 @@ typedef struct {
 
 extern GArray *test_variants; /* of TestVariant */
 
-/* Returns TRUE if one of the planes was filtered by that method of the CPU engine. */
+/* Returns TRUE if one of the planes was filtered by that method. */
 static inline gboolean
 test_has_method(const char *const method[CNV_MAX_PLANES], const char *name)
 {
@@ -199,7 +199,8 @@ void test_fail(const char *format, ...) G_GNUC_PRINTF(1, 2);
 
 /* The test cases of what parts of a frame are filtered (kernels_parts.c), of filters over several frames
  * (kernels_time.c), of plans that change and sessions side by side (sessions.c), of changes between frames (changes.c),
- * of work that is cut otherwise (cuts.c), and of gaussians by auto on the CPU (gaussians.c). */
+ * of work that is cut otherwise (cuts.c), of gaussians by auto on the CPU (gaussians.c), and of
+ * wide ones on a GPU (decimated.c). */
 struct TCase *test_fft_tcase(void);
 struct TCase *test_parts_tcase(void);
 struct TCase *test_time_tcase(void);
@@ -207,6 +208,7 @@ struct TCase *test_sessions_tcase(void);
 struct TCase *test_changes_tcase(void);
 struct TCase *test_cuts_tcase(void);
 struct TCase *test_gaussians_tcase(void);
+struct TCase *test_decimated_tcase(void);
 
 /* Asserts that no case of a set that ends here failed. */
 void test_set_finish(const char *set);

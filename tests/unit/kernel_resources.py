@@ -12,10 +12,10 @@ import sys
 from pathlib import Path
 
 COPY_ENGINE_STACK = 8  # ptxas takes so many bytes for bulk tensor copies on sm_120
-HOT = re.compile(r'cells|rows|columns|tiled|fused|blur|ring|dense|copy')  # no local memory there
+HOT = re.compile(r'cells|texture|rows|columns|tiled|fused|blur|ring|dense|copy|decimate|interpolate')  # no local memory there
 # Kernels that ask for more shared memory at the launch, and the bytes of their own: CNV_SHARED_MAX (cuda/gpu/kinds.h),
 # and that of fused, are the rest.
-TILES_SHARED_MAX = {re.compile(r'blur|ring|dense'): 4096, re.compile(r'fused'): 22528}
+TILES_SHARED_MAX = {re.compile(r'blur|ring|dense|decimate|interpolate'): 4096, re.compile(r'fused'): 22528}
 KERNELS_MAX = 64  # of an architecture, without the functions that they call
 PLUGIN_MAX = 9_000_000  # bytes, with all architectures
 DOUBLE = re.compile(r'\.f64\b')

@@ -84,9 +84,9 @@ count_jobs(const CnvSchedule *schedule, CnvKernelId kernel)
 static void
 set_work(CnvSchedule *schedule, const CnvWork *work)
 {
-  static const CnvKernelId last[] = {CNV_KERNEL_NAIVE,   CNV_KERNEL_MOSAIC,  CNV_KERNEL_CELLS,
-                                     CNV_KERNEL_TILED,   CNV_KERNEL_COLUMNS, CNV_KERNEL_FUSED,
-                                     CNV_KERNEL_ONE_TAP, CNV_KERNEL_BLUR,    CNV_KERNEL_DENSE};
+  static const CnvKernelId last[] = {CNV_KERNEL_NAIVE,   CNV_KERNEL_MOSAIC,     CNV_KERNEL_CELLS,   CNV_KERNEL_TILED,
+                                     CNV_KERNEL_COLUMNS, CNV_KERNEL_FUSED,      CNV_KERNEL_ONE_TAP, CNV_KERNEL_BLUR,
+                                     CNV_KERNEL_DENSE,   CNV_KERNEL_INTERPOLATE};
   guint done = 0;
 
   cnv_schedule_init(schedule);
@@ -174,6 +174,123 @@ START_TEST(test_pixels)
     cnv_schedule_clear(&schedule);
     cnv_plan_unref(plan);
   }
+}
+END_TEST
+
+/* Wide gaussians, by decimated samples where that takes less time: planes share the launches. */
+START_TEST(test_decimated)
+{
+  static const struct {
+    const char *format;
+    int radius;
+    guint launches; /* 0: blur does it */
+    const char *name;
+  } rows[] = {
+      {"NV12", 32, 0, "blur_u8_5x5"},
+      {"NV12", 44, 2, "interpolate_u8"},
+      {"RGBA", 128, 3, "interpolate_pixels_u8"},
+      {"RGBA", 20, 0, "ring_u8_17"},
+      {"RGBA", 32, 2, "interpolate_pixels_u8"},
+      {"RGB", 48, 2, "interpolate_pixels_u8"},
+      {"P010_10LE", 32, 0, "blur_split_u16_5x5"},
+      {"P010_10LE", 128, 2, "interpolate_u16"},
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+    const Taps taps = {CNV_FILTER_GAUSSIAN, rows[i].radius};
+    CnvKernelId kernel = rows[i].launches ? CNV_KERNEL_INTERPOLATE : CNV_KERNEL_BLUR;
+    const CnvImage image = {cnv_format_find(rows[i].format), 1920, 1080, 0.2126, 0.0722, FALSE};
+    CnvPlan *plan = plan_of_image(&taps, &image, CNV_BORDER_REPLICATE, CNV_ALGORITHM_TENSOR);
+    CnvSchedule schedule;
+
+    set_work(&schedule, &CNV_WORK_ALL(&plan));
+    ck_assert_uint_eq(count_jobs(&schedule, kernel), plan->n_planes);
+    ck_assert_uint_eq(schedule.launches->len, MAX(rows[i].launches, 1));
+    ck_assert_str_eq(schedule.variant[kernel]->name, rows[i].name);
+    cnv_schedule_clear(&schedule);
+    cnv_plan_unref(plan);
+  }
+}
+END_TEST
+
+/* Work of which wide gaussians are not decimated, and the ways in which it is done otherwise. */
+START_TEST(test_decimated_parts)
+{
+  static const CnvRegion shapes[] = {{{13, 10, 300, 250}, 0, CNV_SHAPE_ELLIPSE}, {{13, 10, 300, 250}, 0}};
+  static const Taps taps = {CNV_FILTER_GAUSSIAN, 44}, over_time = {CNV_FILTER_GAUSSIAN, 44, .temporal_radius = 1};
+  static const struct {
+    int shape; /* index; -1: the whole frame */
+    gboolean isolated, interlaced, over_time, weighed, in_place, decimated, whole;
+  } rows[] = {
+      {-1, .decimated = TRUE},
+      {1, .decimated = TRUE, .whole = TRUE},
+      {0, .decimated = TRUE, .whole = TRUE},
+      {0, .in_place = TRUE, .decimated = TRUE},
+      {1, .isolated = TRUE},
+      {0, .isolated = TRUE, .weighed = TRUE},
+      {-1, .interlaced = TRUE},
+      {-1, .isolated = TRUE, .decimated = TRUE},
+      {-1, .over_time = TRUE},
+      {1, .decimated = TRUE, .whole = TRUE},
+  };
+  const CnvImage image = {cnv_format_find("GRAY8"), 400, 301, 0.2126, 0.0722, FALSE};
+  CnvSchedule schedule;
+
+  cnv_schedule_init(&schedule);
+  schedule.n_processors = 4;
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+    CnvPlan *plan =
+        plan_of_image(rows[i].over_time ? &over_time : &taps, &image, CNV_BORDER_REPLICATE, CNV_ALGORITHM_TENSOR);
+    CnvPlan *weighed = cnv_plan_weighed(plan, NULL), *const *of = rows[i].weighed ? &weighed : &plan;
+    CnvTemporalTap frames[3] = {{0, 0.25f}, {0, 0.5f}, {0, 0.25f}};
+    CnvWork work = CNV_WORK_ALL(of);
+    const CnvTileJob *job;
+
+    weighed->plane[0].algorithm = CNV_ALGORITHM_TENSOR;
+    work.everything = rows[i].shape < 0;
+    work.region = &shapes[MAX(rows[i].shape, 0)];
+    work.n_regions = 1;
+    work.isolated = rows[i].isolated;
+    work.interlaced = rows[i].interlaced;
+    work.temporal_tap = frames;
+    work.n_temporal_taps = rows[i].over_time ? 3 : 0;
+    cnv_schedule_set_work(&schedule, &work, FALSE, rows[i].in_place);
+    ck_assert_msg(!count_launches(&schedule, CNV_KERNEL_INTERPOLATE) == !rows[i].decimated &&
+                      !count_launches(&schedule, CNV_KERNEL_DECIMATE) == !rows[i].decimated,
+                  "row %u", i);
+    ck_assert_msg(!schedule.at_once && !schedule.decimated_size == !rows[i].decimated, "row %u", i);
+    job = &g_array_index(schedule.tile_jobs, CnvTileJob, 0);
+    ck_assert_msg(!rows[i].decimated || !job->job.whole == !rows[i].whole, "row %u", i);
+    cnv_plan_unref(plan);
+  }
+  cnv_schedule_clear(&schedule);
+}
+END_TEST
+
+/* The same plan, then isolated and back: its kernel is found anew. */
+START_TEST(test_decimated_again)
+{
+  static const CnvRegion region = {{13, 10, 300, 250}, 0};
+  static const Taps taps = {CNV_FILTER_GAUSSIAN, 44};
+  const CnvImage image = {cnv_format_find("GRAY8"), 400, 301, 0.2126, 0.0722, FALSE};
+  CnvPlan *plan = plan_of_image(&taps, &image, CNV_BORDER_REPLICATE, CNV_ALGORITHM_TENSOR);
+  CnvWork work = CNV_WORK_ALL(&plan);
+  CnvSchedule schedule;
+
+  work.everything = FALSE;
+  work.region = &region;
+  work.n_regions = 1;
+  cnv_schedule_init(&schedule);
+  schedule.n_processors = 4;
+  for (int i = 0; i < 4; i++) {
+    work.isolated = i == 1 || i == 2;
+    ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE, FALSE) == (i != 2));
+    ck_assert_int_eq(count_launches(&schedule, CNV_KERNEL_INTERPOLATE), work.isolated ? 0 : 1);
+    ck_assert_str_eq(cnv_schedule_method(&schedule, &g_array_index(schedule.work.jobs, CnvJob, 0)),
+                     work.isolated ? "blur" : "decimated");
+  }
+  cnv_schedule_clear(&schedule);
+  cnv_plan_unref(plan);
 }
 END_TEST
 
@@ -394,8 +511,8 @@ START_TEST(test_kept_tiles)
   kinds = schedule.tile_kinds->data + schedule.kept[0].kinds;
   for (int y = 0; y < HEIGHT; y += 8)
     for (int x = 0; x < WIDTH; x++) {
-      int down = (int)((guint64)y * schedule.kept[0].tile_inverse >> 32);
-      int across = x >> schedule.kept[0].tile_shift;
+      int down = (int)((guint64)y * schedule.kept[0].tile_inverse[CNV_Y] >> 32);
+      int across = (int)((guint64)x * schedule.kept[0].tile_inverse[CNV_X] >> 32);
 
       ck_assert_int_eq(down, y / job->rows);
       ck_assert_int_eq(across, x / width);
@@ -607,6 +724,9 @@ add_tests(TCase *tcase)
 {
   tcase_add_test(tcase, test_whole_frames);
   tcase_add_test(tcase, test_pixels);
+  tcase_add_test(tcase, test_decimated);
+  tcase_add_test(tcase, test_decimated_parts);
+  tcase_add_test(tcase, test_decimated_again);
   tcase_add_test(tcase, test_cells);
   tcase_add_test(tcase, test_cells_share);
   tcase_add_test(tcase, test_gradient);

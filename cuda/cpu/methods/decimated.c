@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Tiles of a term of wide taps that few can stand for (coarse_taps.c). Rows are blended to one in so many, these along
- * their columns to one in so many, few taps filter the small picture, and the same weights blend its samples back along
- * rows, then down columns. Blended samples lie at places of the plane, so that tiles do not matter to the results.
+ * Tiles of a term of wide taps that few can stand for (plan/decimated.h). Rows are blended to one in so many, these
+ * along their columns to one in so many, few taps filter the small picture, and the same weights blend its samples back
+ * along rows, then down columns. Blended samples lie at places of the plane, so that tiles do not matter to the
+ * results.
  */
 #include "cpu/cpu.h"
 
 #include "plan/arith.h"
+#include "plan/decimated.h"
+
+G_STATIC_ASSERT(CNV_CPU_COARSEST == CNV_DECIMATED_STEP_MAX && CNV_CPU_BLENDED == CNV_DECIMATED_SHARES);
 
 #define RESULTS (2 * CNV_CPU_ROWS) /* rows that are kept, blended back along x */
 #define WIDTH_MAX 4096             /* samples of a tile's row: aprons are wide, too */
@@ -186,6 +190,34 @@ make_results(const CpuColumns *columns, int row)
                                      &taps);
   for (int i = 0; i < CNV_CPU_ROWS && spread; i++)
     spread_along(columns, result_row(columns, row + i), to + i * plane->blended_stride);
+}
+
+/* ---- planes made ready ---- */
+
+static void
+fill(CpuCoarse *coarse, const CnvDecimatedTaps *taps)
+{
+  *coarse = (CpuCoarse){.step = taps->step, .radius = taps->radius};
+  for (int i = 0; i <= 2 * taps->radius; i++)
+    coarse->tap[CNV_CPU_ROWS - 1 + i] = (float)taps->tap[i];
+  for (int i = 0; i < taps->step; i++)
+    for (int m = 0; m < CNV_CPU_BLENDED; m++)
+      coarse->blend[i][m] = (float)taps->share[i][m];
+}
+
+gboolean
+cnv_cpu_find_coarse(CpuPlane *plane)
+{
+  const CnvPlane *from = plane->given; /* a weighed plane and its weights have the same taps */
+  CnvDecimatedTaps taps[CNV_N_AXES];
+
+  if (plane->plan->requested != CNV_ALGORITHM_AUTO || plane->dense || from->n_terms > 1 ||
+      (plane->from->weight >= 0 && !plane->flat) || from->combine != CNV_COMBINE_SUM ||
+      cnv_border_renormalizes(from->border) || !cnv_decimated_find(plane->plan, from, cnv_cpu_divides(plane), taps))
+    return FALSE;
+  for (int axis = 0; axis < CNV_N_AXES; axis++)
+    fill(&plane->few[axis], &taps[axis]);
+  return TRUE;
 }
 
 /* ---- tiles ---- */

@@ -134,7 +134,7 @@ typedef struct {
   int64_t staged_size;                            /* bytes from the staged form of one source to that of the next */
   uint64_t texture[CNV_MAX_PLANES], sums_texture; /* texture: objects over `in` and `sums`, of single samples */
   uint64_t texture_start[CNV_MAX_PLANES];         /* address of the first, at or before `in` */
-  int only_sums;                                  /* cells: makes the sums of slices, and no samples */
+  int only_sums;                                  /* cells, texture: makes the sums of slices or rows, and no samples */
 } CnvBlockArgs;
 
 /* cover makes the coverage of jobs: device addresses of CnvBlockJob, of the arrays of CnvCover, and of the coverage.
@@ -204,11 +204,10 @@ typedef struct {
   uint64_t in, out;
   int in_stride, out_stride; /* bytes */
   int bytes, rows;           /* to copy: bytes of a row, rows */
-  /* If kinds is not 0, only tiles of the kind CNV_TILE_KEPT: device address of CnvTileKind, as bytes, log2 of the bytes
-   * of a tile's row, 2^32 / its rows, a multiple of 8, rounded up, and tiles of a row. */
+  /* If kinds is not 0, only tiles of the kind CNV_TILE_KEPT: device address of CnvTileKind, as bytes; 2^32 / the bytes
+   * of a tile's row, a multiple of 16, and / its rows, a multiple of 8, rounded up; and tiles of a row. */
   uint64_t kinds;
-  int tile_shift;
-  uint32_t tile_inverse;
+  uint32_t tile_inverse[CNV_N_AXES];
   int columns;
 } CnvCopyPlane;
 
@@ -261,8 +260,9 @@ typedef struct {
 #define CNV_BULK_COPIES 0
 #endif
 
-/* Samples of a tile's row with its apron, at most. */
+/* Samples of a tile's row with its apron, at most; of decimate's. */
 #define CNV_TILE_SAMPLES 336
+#define CNV_DECIMATE_SAMPLES(wide) ((wide) ? 640 : CNV_TILE_SAMPLES)
 
 /* Rows that the copy engine brings at once, at most. */
 #define CNV_TILE_MAP_ROWS 256
@@ -276,9 +276,8 @@ typedef struct {
   V(blur, 8, 2, 2, 2, 1, 1, 80, 7, 1)                                                                                  \
   V(blur, 8, 3, 2, 2, 1, 1, 96, 6, 0)                                                                                  \
   V(blur, 8, 5, 2, 2, 1, 1, 112, 5, 0)                                                                                 \
-  V(blur, 8, 3, 3, 2, 1, 1, 96, 5, 1)                                                                                  \
-  V(blur, 8, 5, 5, 2, 1, 1, 80, 3, 1)                                                                                  \
-  V(blur_split, 8, 2, 2, 2, 2, 1, 64, 4, 1)                                                                            \
+  V(blur, 8, 3, 3, 2, 1, 1, 96, 5, 0)                                                                                  \
+  V(blur, 8, 5, 5, 2, 1, 1, 80, 3, 0)                                                                                  \
   V(blur_split, 8, 3, 3, 1, 2, 1, 128, 4, 0)                                                                           \
   V(blur_split, 8, 5, 5, 1, 2, 1, 128, 3, 0)                                                                           \
   V(blur_split, 16, 2, 2, 2, 2, 1, 64, 4, 0)                                                                           \
@@ -291,7 +290,7 @@ typedef struct {
   V(blur_over_time, 16, 5, 5, 1, 2, 2, 128, 3, 0)
 /* The same of words of four channels, one of which is copied: steps of 16 pixels along x and of 16 rows, rows of a
  * tile, blocks, plain; and samples of a tile's width, 16 pixels of each warp. */
-#define CNV_BLUR_PIXELS_VARIANTS(V) V(2, 2, 64, 5, 1)
+#define CNV_BLUR_PIXELS_VARIANTS(V) V(2, 2, 64, 5, 0)
 #define CNV_PIXEL_WIDTH (64 * CNV_TILE_WARPS)
 /* Normalised convolution (convolve/work.h) of samples of 8 bits. Variants: steps along either axis, those of the
  * kernel, rows of a tile, blocks; kernels: steps, blocks. */
@@ -337,7 +336,7 @@ cnv_ring_bytes(int bytes, int pitch, int k_x, int steps, int blocks, int parts)
   V(8, 1, 1, 1, 4, 32, 7, 0)                                                                                           \
   V(8, 1, 1, 2, 4, 32, 7, 1)                                                                                           \
   V(8, 1, 1, 2, 6, 32, 6, 1)                                                                                           \
-  V(8, 1, 1, 2, 8, 32, 6, 1)                                                                                           \
+  V(8, 1, 1, 2, 8, 32, 6, 0)                                                                                           \
   V(8, 2, 1, 2, 0, 64, 4, 0)                                                                                           \
   V(8, 3, 1, 2, 0, 64, 4, 0)                                                                                           \
   V(8, 6, 1, 3, 0, 32, 3, 0)                                                                                           \
@@ -374,6 +373,100 @@ cnv_ring_bytes(int bytes, int pitch, int k_x, int steps, int blocks, int parts)
 #define CNV_FUSED_TILE_ROWS 32
 #define CNV_FUSED_MAX_TAPS 97 /* along an axis */
 #define CNV_FUSED_GROUPS(taps) (((taps) + 6) / 8)
+
+/* Wide gaussians: `decimate` makes one sample of several pixels and rows, `decimate_again` one of several of these
+ * where taps are very wide, and `interpolate` filters these and makes the outputs.
+ *
+ * Decimated sample j of an axis, at step D, is the sum of pixels D * j - (D - 1) and on times the taps of a spline of
+ * three boxes of D pixels, 3 * D - 2 numbers, counted from the job's anchor. It is stored as a number of 16 bits, of
+ * which the lower CNV_DECIMATED_BITS are a fraction, so that flat content is exact. */
+typedef struct {
+  int first[CNV_N_AXES], last[CNV_N_AXES]; /* numbers of its samples: all beyond equal these, or nobody needs them */
+  uint8_t shift[CNV_N_AXES];               /* log2 of the step */
+  int pitch, plane;                        /* numbers from row to row, and from channel to channel */
+  uint32_t at; /* index of the first row's first number, CNV_DECIMATED_MARGIN before the first sample */
+} CnvLattice;
+
+typedef struct {
+  CnvLattice from, to; /* what is read, and made */
+  float gain;          /* interpolate: sum of the taps */
+  int anchor;          /* pixel of sample 0 along x, a multiple of 16; along y it is the job's first row */
+  int16_t lead[CNV_N_AXES],
+      n[CNV_N_AXES]; /* interpolate: an output's first sample, from its own, and how many it takes */
+  int16_t groups;    /* decimate: a tile makes so many times 16 samples side by side: 1, 2 or 4 */
+  int16_t pitch;     /* decimate: bytes from row to row of a tile */
+  int bands_begin;   /* decimate: byte of shared memory where bands begin */
+} CnvDecimation;
+
+#define CNV_DECIMATED_BITS(bytes) ((bytes) == 1 ? 8 : 6)
+#define CNV_DECIMATED_MARGIN 40 /* numbers beside the samples of a row, equal to the first */
+#define CNV_DECIMATED_BEYOND 72 /* and at least so many equal to the last */
+#define CNV_DECIMATE_APRON 16   /* pixels of a tile before those of its first sample's own */
+#define CNV_DECIMATE_ROWS 16    /* samples of a column that a tile makes, at most */
+/* Lanes that make a number of decimate_again, by the steps down a column: a lane has two rows of it at most. */
+#define CNV_DECIMATE_AGAIN_LANES(shift) (2 << (shift))
+/* Outputs of a column that a tile makes: more if that gives blocks enough for all of the GPU. */
+#define CNV_INTERPOLATE_ROWS 64
+#define CNV_INTERPOLATE_MORE_ROWS 128
+
+/* Samples that 16 outputs reach over, at most, and that one takes. */
+#define CNV_INTERPOLATE_WINDOW(bytes) (32 * (bytes))
+#define CNV_INTERPOLATE_TAPS(bytes) (CNV_INTERPOLATE_WINDOW(bytes) - 7)
+/* Variants: name, bits, channels at most, whether there are more than two, and blocks that should fit a multiprocessor.
+ * Tiles of interpolate differ in width for three and four channels, of which one kernel takes care. */
+#define CNV_DECIMATE_VARIANTS(V)                                                                                       \
+  V(decimate, 8, 2, false, 7)                                                                                          \
+  V(decimate_pixels, 8, 4, true, 4)                                                                                    \
+  V(decimate, 16, 2, false, 5)
+#define CNV_INTERPOLATE_KERNELS(V)                                                                                     \
+  V(interpolate, 8, false, 6)                                                                                          \
+  V(interpolate_pixels, 8, true, 4)                                                                                    \
+  V(interpolate, 16, false, 3)
+#define CNV_INTERPOLATE_VARIANTS(V)                                                                                    \
+  V(interpolate, 8, 2, 6)                                                                                              \
+  V(interpolate_pixels, 8, 3, 4)                                                                                       \
+  V(interpolate_pixels, 8, 4, 4)                                                                                       \
+  V(interpolate, 16, 2, 3)
+/* Pixels of a tile's width, by channels. */
+#define CNV_INTERPOLATE_PIXELS(channels) ((channels) % 2 ? 128 : 64)
+#define CNV_INTERPOLATE_WIDTH(channels) ((channels)*CNV_INTERPOLATE_PIXELS(channels))
+/* Pixels of a step of products. */
+#define CNV_DECIMATE_UNIT(bytes) (32 / (bytes))
+/* Steps along x of 16 samples, and steps of 16 rows that 8 samples of a column reach over. */
+#define CNV_DECIMATE_STEPS_X(bytes, step) ((17 * (step) + 15 + CNV_DECIMATE_UNIT(bytes) - 1) / CNV_DECIMATE_UNIT(bytes))
+#define CNV_DECIMATE_STEPS_Y(step) ((10 * (step)-3) / 16 + 1)
+/* Fragments of taps along x: by where 16 outputs lie between samples; and along y. */
+#define CNV_INTERPOLATE_PLACES_X(shift) ((shift) > 3 ? 1 << ((shift)-3) : 1)
+#define CNV_INTERPOLATE_PLACES_Y(shift) ((shift) > 3 ? CNV_INTERPOLATE_MORE_ROWS / 16 : 1 << ((shift)-1))
+
+/* Numbers that a row of interpolate's window has in shared memory: an odd multiple of 8, by which eight rows lie in
+ * different banks. */
+CNV_HOST_DEVICE static inline int
+cnv_interpolate_pitch(int channels, int bytes, int shift)
+{
+  return ((((CNV_INTERPOLATE_PIXELS(channels) - 16) >> shift) + 7 + CNV_INTERPOLATE_WINDOW(bytes) + 7) / 8 | 1) * 8;
+}
+
+/* The fragments along y that a tile of so many rows takes. */
+CNV_HOST_DEVICE static inline int
+cnv_interpolate_places(int shift, int rows)
+{
+  return CNV_INTERPOLATE_PLACES_Y(shift) < rows / 16 ? CNV_INTERPOLATE_PLACES_Y(shift) : rows / 16;
+}
+
+/* Rows of interpolate's window, for a tile of so many rows. */
+CNV_HOST_DEVICE static inline int
+cnv_interpolate_rows(const CnvDecimation *d, int rows)
+{
+  return ((rows - 1) >> d->from.shift[CNV_Y]) + d->n[CNV_Y];
+}
+
+/* Rows of pixels of decimate's tile. Tiles of 128 rows took up to 2 us more, though less of them is read twice. */
+static inline int
+cnv_decimate_rows(int shift)
+{
+  return shift < 2 ? CNV_DECIMATE_ROWS << shift : 64;
+}
 
 /* A job whose tiles a kernel makes in one launch. */
 typedef struct {
@@ -415,6 +508,7 @@ typedef struct {
   int channels, border;
   uint32_t filtered, copied; /* of CnvPlane */
   CnvTerm term;              /* with its taps in constant memory; dense: size and anchor alone */
+  CnvDecimation decimation;
   float border_value[CNV_MAX_CHANNELS];
 } CnvTileJob;
 
@@ -485,9 +579,10 @@ typedef struct {
   /* Device addresses. jobs: CnvTileJob if there are more than CNV_TILE_JOBS_INLINE, and after the last a number of 32
    * bits for each block, that of its job. bands: words of bands. */
   uint64_t jobs, bands;
-  uint64_t coverage; /* device address: of all jobs (plan/job.h) */
-  uint64_t tiles;    /* device address: CnvTilePlace of each block; 0: the blocks make all tiles of all jobs in order */
-  int leads;         /* the launch after this one does not wait for it (CnvCopyArgs.beside) */
+  uint64_t coverage;  /* device address: of all jobs (plan/job.h) */
+  uint64_t decimated; /* device address: numbers of decimated samples */
+  uint64_t tiles; /* device address: CnvTilePlace of each block; 0: the blocks make all tiles of all jobs in order */
+  int leads;      /* the launch after this one does not wait for it (CnvCopyArgs.beside) */
   /* If all blocks are at work at the same time and filter in place: device address of a count of blocks that have read
    * their tiles (uint32_t, which wraps), and what it is when all have, before which none writes. 0: blocks write
    * another frame than they read. */

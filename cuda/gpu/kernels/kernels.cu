@@ -16,7 +16,9 @@
 #if __CUDA_ARCH__ >= 800
 #include "gpu/kernels/blur_pixels.cuh"
 #include "gpu/kernels/blur_weighed.cuh"
+#include "gpu/kernels/decimate.cuh"
 #include "gpu/kernels/dense.cuh"
+#include "gpu/kernels/interpolate.cuh"
 #include "gpu/kernels/ring.cuh"
 #endif
 
@@ -34,7 +36,8 @@ extern "C" __global__ void __launch_bounds__(256) cnv_copy(const CnvCopyArgs a)
   if (x < p.bytes && y < p.rows) {
     const char *in = (const char *)(p.in + (uint64_t)y * p.in_stride + x);
     char *out = (char *)(p.out + (uint64_t)y * p.out_stride + x);
-    const uint32_t tile = __umulhi(blockIdx.y * blockDim.y, p.tile_inverse) * p.columns + (x >> p.tile_shift);
+    const uint32_t down = __umulhi(blockIdx.y * blockDim.y, p.tile_inverse[CNV_Y]);
+    const uint32_t tile = down * p.columns + __umulhi(x, p.tile_inverse[CNV_X]);
     const bool kept = !p.kinds || __ldg((const uint8_t *)p.kinds + tile) == CNV_TILE_KEPT;
 
     if (x + CNV_COPY_BYTES <= p.bytes && (((uint64_t)in | (uint64_t)out) & (CNV_COPY_BYTES - 1)) == 0) {
@@ -119,8 +122,7 @@ BLOCKS_OF(CNV_CELLS_BLOCKS, cells, cells(b, l.only_sums))
 BLOCKS(tiled, tiled(b))
 BLOCKS(rows, rows(b))
 BLOCKS(columns, columns(b))
-BLOCKS(texture_rows, texture_rows(b, l))
-BLOCKS(texture_columns, texture_columns(b, l))
+BLOCKS(texture, l.only_sums ? texture_rows(b, l) : texture_columns(b, l))
 BLOCKS(stage_in, stage_in(b, l))
 BLOCKS(stage_out, stage_out(b, l))
 
@@ -154,6 +156,8 @@ BLOCKS(stage_out, stage_out(b, l))
        ROWS, COLUMNS)
 #define DENSE_OVER_TIME(ROWS, PAIRS, blocks, plain)                                                                    \
   BOTH(plain, dense_over_time_u8_##ROWS##_##PAIRS, FITTING(blocks), dense_over_time < ROWS, PAIRS)
+#define DECIMATE(name, bits, channels, wide, blocks) TILES(name##_u##bits, blocks, decimate<uint##bits##_t, wide>)
+#define INTERPOLATE(name, bits, wide, blocks) TILES(name##_u##bits, blocks, interpolate<uint##bits##_t, wide>)
 TILES(fused_u8, 6, fused<uint8_t>)
 TILES(fused_u16, 5, fused<uint16_t>)
 WARPS(one_tap_u8, CNV_ONE_TAP_WARPS, 32 / CNV_ONE_TAP_WARPS, one_tap<uint8_t>)
@@ -165,4 +169,7 @@ CNV_BLUR_WEIGHED_KERNELS(BLUR_WEIGHED)
 CNV_RING_VARIANTS(RING)
 CNV_DENSE_VARIANTS(DENSE)
 CNV_DENSE_OVER_TIME_VARIANTS(DENSE_OVER_TIME)
+CNV_DECIMATE_VARIANTS(DECIMATE)
+TILES(decimate_again, 6, decimate_again)
+CNV_INTERPOLATE_KERNELS(INTERPOLATE)
 #endif

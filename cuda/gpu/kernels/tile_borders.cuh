@@ -176,12 +176,12 @@ is_whole(const TileBox &box, const TilePart &part)
   return part.x0 == 0 && part.x1 == box.width && part.y0 == 0 && part.y1 == box.rows;
 }
 
-/* Fills in what is missing of a tile. All threads see it afterwards. */
-template <typename T>
+/* Fills in what is missing of a tile of SAMPLES a row at most. All threads see it afterwards. */
+template <typename T, int SAMPLES = CNV_TILE_SAMPLES>
 __device__ static void
 fill_tile(const TileParams &params, const TileBox &box, const TilePart &part, T *tile, int64_t delta)
 {
-  __shared__ alignas(16) int samples[CNV_TILE_SAMPLES];
+  __shared__ alignas(16) int samples[SAMPLES];
 
   find_samples(params, box, part, samples);
   fill_rows<T>(params, box, part, tile, delta);

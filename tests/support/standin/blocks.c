@@ -480,6 +480,16 @@ blocks_columns(const KernelRun *run)
   run_jobs(run, sum_columns);
 }
 
+void
+blocks_texture(const KernelRun *launched)
+{
+  KernelRun run = *launched;
+  gboolean only_sums = ((const CnvBlockArgs *)run.args)->only_sums;
+
+  run.name = only_sums ? "cnv_texture_rows" : "cnv_texture_columns";
+  (only_sums ? blocks_rows : blocks_columns)(&run);
+}
+
 /* ---- staged planes ---- */
 
 /* Gives `frame` the memory of a component's samples, as the host reads it: of those that stand for the job's pixels,

@@ -60,9 +60,13 @@ run_copy(const KernelRun *run)
 
     for (int y = 0; from && to && y < p->rows; y++)
       for (int x = 0, end; x < p->bytes; x = end) {
-        end = kinds ? MIN(((x >> p->tile_shift) + 1) << p->tile_shift, p->bytes) : p->bytes;
-        if (!kinds || kinds[(int)((guint64)(y - y % 8) * p->tile_inverse >> 32) * p->columns + (x >> p->tile_shift)] ==
-                          CNV_TILE_KEPT)
+        guint64 down = (guint64)(y - y % 8) * p->tile_inverse[CNV_Y] >> 32;
+        guint64 column = (guint64)x * p->tile_inverse[CNV_X] >> 32;
+
+        end = kinds ? x + 1 : p->bytes;
+        while (end < p->bytes && (guint64)end * p->tile_inverse[CNV_X] >> 32 == column)
+          end++;
+        if (!kinds || kinds[down * (guint64)p->columns + column] == CNV_TILE_KEPT)
           memcpy(to + (gint64)y * p->out_stride + x, from + (gint64)y * p->in_stride + x, end - x);
       }
   }
@@ -106,10 +110,9 @@ add_blocks(void)
     const char *name;
     void (*run)(const KernelRun *);
   } rows[] = {
-      {"cnv_naive", blocks_sums},          {"cnv_tiled", blocks_sums},        {"cnv_rows", blocks_rows},
-      {"cnv_columns", blocks_columns},     {"cnv_texture_rows", blocks_rows}, {"cnv_texture_columns", blocks_columns},
-      {"cnv_mosaic", blocks_mosaic},       {"cnv_cells", blocks_cells},       {"cnv_stage_in", blocks_stage_in},
-      {"cnv_stage_out", blocks_stage_out},
+      {"cnv_naive", blocks_sums},      {"cnv_tiled", blocks_sums},        {"cnv_rows", blocks_rows},
+      {"cnv_columns", blocks_columns}, {"cnv_texture", blocks_texture},   {"cnv_mosaic", blocks_mosaic},
+      {"cnv_cells", blocks_cells},     {"cnv_stage_in", blocks_stage_in}, {"cnv_stage_out", blocks_stage_out},
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS(rows); i++)
@@ -167,6 +170,16 @@ add_tiles(void)
   CNV_RING_VARIANTS(RING)
   CNV_DENSE_VARIANTS(DENSE)
   CNV_DENSE_OVER_TIME_VARIANTS(DENSE_OVER_TIME)
+#define DECIMATE(name, bits, most, wide, blocks)                                                                       \
+  add_named((Variant){.bytes = (bits) / 8, .decimation = DECIMATES, .channels = most}, sizeof(CnvTileArgs),            \
+            tiles_decimate, "cnv_%s_u%d", #name, bits);
+#define INTERPOLATE(name, bits, most, blocks)                                                                          \
+  add_named((Variant){.bytes = (bits) / 8, .decimation = INTERPOLATES, .channels = (most)}, sizeof(CnvTileArgs),       \
+            tiles_interpolate, "cnv_%s_u%d", #name, bits);
+  CNV_DECIMATE_VARIANTS(DECIMATE)
+  add_named((Variant){.decimation = DECIMATES_AGAIN, .channels = CNV_MAX_CHANNELS}, sizeof(CnvTileArgs),
+            tiles_decimate_again, "cnv_decimate_again");
+  CNV_INTERPOLATE_VARIANTS(INTERPOLATE)
 }
 
 const StandinKernel *

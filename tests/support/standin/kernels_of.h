@@ -8,6 +8,9 @@
 
 G_BEGIN_DECLS
 
+/* Kernels of wide gaussians. */
+typedef enum { NO_DECIMATION, DECIMATES, DECIMATES_AGAIN, INTERPOLATES } Decimation;
+
 /* The variant that a name ends in; what a kind of kernel has none of is 0. */
 typedef struct {
   int bytes;    /* of a sample */
@@ -23,6 +26,8 @@ typedef struct {
   int terms;             /* dense */
   int digits, rows;      /* dense; rows of taps in registers, or 0 */
   int pairs;             /* dense: of frames, or 0 */
+  Decimation decimation;
+  int channels; /* decimate, interpolate: at most */
 } Variant;
 
 typedef struct {
@@ -35,9 +40,10 @@ typedef struct {
 } KernelRun;
 
 /* blocks.c: kernels with CnvBlockArgs. */
-void blocks_sums(const KernelRun *run);    /* naive, tiled */
-void blocks_rows(const KernelRun *run);    /* rows, texture_rows */
-void blocks_columns(const KernelRun *run); /* columns, texture_columns */
+void blocks_sums(const KernelRun *run); /* naive, tiled */
+void blocks_rows(const KernelRun *run);
+void blocks_columns(const KernelRun *run);
+void blocks_texture(const KernelRun *run);
 void blocks_mosaic(const KernelRun *run);
 void blocks_cells(const KernelRun *run);
 void blocks_stage_in(const KernelRun *run);
@@ -49,5 +55,10 @@ void tiles_fused(const KernelRun *run);
 void tiles_one_tap(const KernelRun *run);
 void tiles_blur(const KernelRun *run);
 void tiles_dense(const KernelRun *run);
+
+/* decimated.c: kernels with CnvTileArgs. */
+void tiles_decimate(const KernelRun *run);
+void tiles_decimate_again(const KernelRun *run);
+void tiles_interpolate(const KernelRun *run);
 
 G_END_DECLS

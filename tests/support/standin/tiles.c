@@ -7,17 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels_of.h"
-
-typedef struct {
-  Job job;
-  CnvBlock block;
-  const CnvTileJob *tiles;
-  int n_sources, first_source; /* as samples_pad takes them */
-  guint8 *coverage;            /* made here, or NULL */
-  const guint8 *weights;       /* coverage of the job's first pixel, as it is in memory */
-  const guint8 *kinds;         /* CnvTileKind of the tiles of a job that is whole; else NULL */
-} Tiles;
+#include "tiles.h"
 
 /* ---- tiles ---- */
 
@@ -28,6 +18,8 @@ tile_width(const Variant *v, const CnvTileJob *s)
     return CNV_ONE_TAP_BYTES / v->bytes;
   if (v->digits)
     return CNV_TILE_WIDTH;
+  if (v->decimation == INTERPOLATES)
+    return CNV_INTERPOLATE_WIDTH(s->channels);
   if (v->ring)
     return CNV_RING_WIDTH;
   if (v->groups)
@@ -35,13 +27,38 @@ tile_width(const Variant *v, const CnvTileJob *s)
   return CNV_FUSED_LOADED - 2 * s->lead;
 }
 
+/* What a job's tiles divide: samples from `first` on, in tiles from `origin` on. */
+typedef struct {
+  int first, origin, width, height, tile, rows;
+} Grid;
+
+static Grid
+grid_of(const Variant *v, const CnvTileJob *s)
+{
+  const CnvLattice *to = &s->decimation.to;
+  int width = to->last[CNV_X] - to->first[CNV_X] + 1, height = to->last[CNV_Y] - to->first[CNV_Y] + 1;
+
+  if (v->decimation == DECIMATES)
+    return (Grid){0, 0, width, height, 16 * s->decimation.groups, s->rows >> to->shift[CNV_Y]};
+  if (v->decimation == DECIMATES_AGAIN)
+    return (Grid){0,
+                  0,
+                  to->plane * s->channels,
+                  1,
+                  32 * CNV_TILE_WARPS / CNV_DECIMATE_AGAIN_LANES(to->shift[CNV_Y] - s->decimation.from.shift[CNV_Y]),
+                  1};
+  return (Grid){s->job.x * s->channels, s->origin,        s->job.width * s->channels,
+                s->job.height,          tile_width(v, s), s->rows};
+}
+
 /* Counts how often tiles make each sample of a job, and marks their blocks as used. numbers: of the blocks' jobs; NULL:
  * the kernel finds them without. */
 static void
 check_tiles(const KernelRun *run, const CnvTileJob *s, guint8 *used, const guint32 *numbers, guint32 job)
 {
-  int first = s->job.x * s->channels, width = s->job.width * s->channels, height = s->job.height;
-  int tile = tile_width(&run->variant, s), n_blocks = (int)run->size->grid[0], edges = cnv_tile_edges(s);
+  Grid grid = grid_of(&run->variant, s);
+  int first = grid.first, width = grid.width, height = grid.height, tile = grid.tile;
+  int n_blocks = (int)run->size->grid[0], edges = cnv_tile_edges(s);
   g_autofree guint8 *made = g_malloc0((gsize)width * height);
 
   for (int number = 0; number < s->columns * (s->last_row + 1); number++) {
@@ -56,13 +73,13 @@ check_tiles(const KernelRun *run, const CnvTileJob *s, guint8 *used, const guint
       return;
     }
     cnv_tile_place(s, block, &column, &row);
-    x = s->origin + column * tile;
+    x = grid.origin + column * tile;
     if (row < 0 || row > s->last_row || column < 0 || column >= s->columns) {
       standin_report("%s has tile %d in row %d of %d, column %d of %d", run->name, number, row, s->last_row + 1, column,
                      s->columns);
       return;
     }
-    for (int y = row * s->rows; y < MIN((row + 1) * s->rows, height); y++)
+    for (int y = row * grid.rows; y < MIN((row + 1) * grid.rows, height); y++)
       for (int i = MAX(x, first); i < MIN(x + tile, first + width); i++)
         made[(gsize)y * width + i - first]++;
   }
@@ -220,8 +237,8 @@ count_readers(const KernelRun *run)
       standin_report("%s: plane %d is not in place", run->name, p);
 }
 
-static void
-run_tiles(const KernelRun *launched, void (*func)(const KernelRun *run, Tiles *tiles))
+void
+tiles_run(const KernelRun *launched, void (*func)(const KernelRun *run, Tiles *tiles))
 {
   CnvTileArgs args; /* where its alignment wants it */
   KernelRun with_args = *launched;
@@ -306,6 +323,8 @@ reached_by(const Variant *v, const CnvTileJob *s)
   int top = s->term.anchor[CNV_Y];
   int n_rows = v->rows ? v->rows : s->term.n[CNV_Y];
 
+  if (v->decimation)
+    return (Reached){.pitch = s->decimation.pitch};
   if (v->is_fused)
     return (Reached){s->lead, top, 8 * CNV_FUSED_GROUPS(n_rows) - top, CNV_FUSED_LOADED * bytes};
   if (v->digits)
@@ -402,9 +421,8 @@ check_map(const KernelRun *run, const CnvTileJob *s)
     standin_report("%s: the map's box has %u words of %u rows", run->name, map.box[0], map.box[2]);
 }
 
-/* Reports planes that chunks of 16 bytes do not suit, and their maps. */
-static void
-check_plane(const KernelRun *run, const CnvTileJob *s)
+void
+tiles_check_plane(const KernelRun *run, const CnvTileJob *s)
 {
   const CnvTileArgs *l = run->args;
   guint64 bits = l->in.address[s->pointers] | (guint64)l->in.stride[s->pointers];
@@ -434,7 +452,7 @@ fused_tiles(const KernelRun *run, Tiles *tiles)
     standin_report("%s: %dx%d taps, %d samples before tiles of %d rows", run->name, term.n[CNV_X], term.n[CNV_Y],
                    s->lead, s->rows);
   check_shared(run, s);
-  check_plane(run, s);
+  tiles_check_plane(run, s);
   samples_add_term(&tiles->job, &term, acc);
   restore_sums(tiles, acc);
   samples_store(&tiles->job, acc);
@@ -448,12 +466,12 @@ typedef struct {
   double *tap; /* 2 lead + 1 */
 } Band;
 
-static const guint32 *
-open_words(const KernelRun *run, const CnvTileJob *s, gsize n)
+const guint32 *
+tiles_words(const KernelRun *run, const CnvTileJob *s, gsize first, gsize n)
 {
   const CnvTileArgs *l = run->args;
 
-  return (const guint32 *)standin_access(run->op, l->bands + (guint64)s->bands * 4, n * 4, FALSE, run->name);
+  return (const guint32 *)standin_access(run->op, l->bands + (s->bands + first) * 4, n * 4, FALSE, run->name);
 }
 
 /* Fragments of the words of a band: k steps of one part after the other, or of two rows, terms and digits side by side.
@@ -529,9 +547,8 @@ add_row(double *to, int width, const Band *band, const Around *around, const dou
   }
 }
 
-/* Has the job's numbers say what is done here already: levels are stored as they come. */
-static void
-open_levels(const KernelRun *run, Tiles *tiles)
+void
+tiles_open_levels(const KernelRun *run, Tiles *tiles)
 {
   CnvPlane *a = &tiles->block.a;
 
@@ -550,14 +567,16 @@ open_levels(const KernelRun *run, Tiles *tiles)
     tiles->block.sources.weight[i] = 1;
   if (run->variant.bytes == 1 && tiles->tiles->full_bits != 255)
     standin_report("%s: levels up to %d", run->name, tiles->tiles->full_bits);
+  if (run->variant.decimation)
+    return;
   check_shared(run, tiles->tiles);
-  check_plane(run, tiles->tiles);
+  tiles_check_plane(run, tiles->tiles);
 }
 
 /* ---- blur ---- */
 
-static double
-from_half(guint half)
+double
+tiles_from_half(guint half)
 {
   int exponent = half >> 10 & 31, mantissa = half & 1023;
   double magnitude = exponent ? ldexp(1024 + mantissa, exponent - 25) : ldexp(mantissa, -24);
@@ -571,7 +590,7 @@ a_at(const guint32 *words, int row, int k)
 {
   guint32 word = words[(row % 8 * 4 + k % 8 / 2) * 4 + row / 8 + k / 8 * 2];
 
-  return from_half(word >> (k % 2 * 16) & 0xffff);
+  return tiles_from_half(word >> (k % 2 * 16) & 0xffff);
 }
 
 /* Where a lane's four neighbours are among 16: they are its two pairs. */
@@ -655,8 +674,8 @@ add_center(const Tiles *tiles, double *acc)
 }
 
 /* Levels come out of f16 numbers from 1024 on, of which those that are not clamped must not round to others. */
-static void
-check_levels(const KernelRun *run, const Tiles *tiles, const double *acc)
+void
+tiles_check_levels(const KernelRun *run, const Tiles *tiles, const double *acc)
 {
   const CnvTileJob *s = tiles->tiles;
 
@@ -777,13 +796,13 @@ blur_tiles(const KernelRun *launched, Tiles *tiles)
   const Variant *v = &run->variant;
   const CnvTileJob *s = tiles->tiles;
   int of_y_words = v->parts * s->steps_y * 128, width = samples_of(tiles);
-  const guint32 *words = open_words(run, s, (gsize)(v->parts * v->k_x * 128 + of_y_words));
+  const guint32 *words = tiles_words(run, s, 0, (gsize)(v->parts * v->k_x * 128 + of_y_words));
   const Fragments of_y = {words, v, s->steps_y, 16}, of_x = {words + of_y_words, v, v->k_x, 16, .along_x = TRUE};
   g_autofree double *acc = g_new0(double, (gsize)width * s->job.height), *sums = NULL;
   Around around = {0};
   Band x, y;
 
-  open_levels(run, tiles);
+  tiles_open_levels(run, tiles);
   if (!words)
     return;
   for (int i = 0; i < 4; i++)
@@ -811,7 +830,7 @@ blur_tiles(const KernelRun *launched, Tiles *tiles)
     acc[i] += s->offset - 1024;
   if (v->weighed)
     weigh_levels(run, tiles, &x, &y, &around, acc);
-  check_levels(run, tiles, acc);
+  tiles_check_levels(run, tiles, acc);
   samples_store(&tiles->job, acc);
   g_free(x.tap);
   g_free(y.tap);
@@ -942,13 +961,13 @@ dense_tiles(const KernelRun *run, Tiles *tiles)
   int n_rows = v->rows ? v->rows : s->term.n[CNV_Y], frames = MAX(tiles->n_sources, 1);
   gsize n = (gsize)samples_of(tiles) * s->job.height, n_words = dense_words(v);
   int places = (v->pairs ? 2 * v->pairs : frames) * n_rows;
-  const guint32 *words = open_words(run, s, n_words * (gsize)MAX((places + 1) / 2, 1));
+  const guint32 *words = tiles_words(run, s, 0, n_words * (gsize)MAX((places + 1) / 2, 1));
   g_autofree double *first = g_new0(double, n), *second = g_new0(double, n);
   double *acc[] = {first, second};
   Around around = {0};
   Band *bands;
 
-  open_levels(run, tiles);
+  tiles_open_levels(run, tiles);
   if (v->rows && frames > MAX(2 * v->pairs, 1))
     standin_report("%s has taps for other frames than %d", run->name, frames);
   if (!words)
@@ -994,7 +1013,7 @@ one_tap_tiles(const KernelRun *run, Tiles *tiles)
 
   if (tiles->n_sources)
     memcpy(weight, tiles->block.sources.weight, sizeof(weight));
-  open_levels(run, tiles);
+  tiles_open_levels(run, tiles);
   for (int f = 0; f < MAX(tiles->n_sources, 1); f++)
     add_source(tiles, tiles->n_sources ? f : -1, s->center * weight[f], acc);
   for (gsize i = 0; i < n; i++) {
@@ -1008,23 +1027,23 @@ one_tap_tiles(const KernelRun *run, Tiles *tiles)
 void
 tiles_fused(const KernelRun *run)
 {
-  run_tiles(run, fused_tiles);
+  tiles_run(run, fused_tiles);
 }
 
 void
 tiles_one_tap(const KernelRun *run)
 {
-  run_tiles(run, one_tap_tiles);
+  tiles_run(run, one_tap_tiles);
 }
 
 void
 tiles_blur(const KernelRun *run)
 {
-  run_tiles(run, blur_tiles);
+  tiles_run(run, blur_tiles);
 }
 
 void
 tiles_dense(const KernelRun *run)
 {
-  run_tiles(run, dense_tiles);
+  tiles_run(run, dense_tiles);
 }
