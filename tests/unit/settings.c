@@ -7,7 +7,7 @@
 
 #include <glib/gstdio.h>
 
-#include "settings.h"
+#include "properties/settings.h"
 #include "support/filter.h"
 #include "support/suite.h"
 
