@@ -11,8 +11,9 @@
 #define CELLS (FILTER(MOSAIC) | FILTER(FILL))
 #define DERIVATIVES (FILTER(SOBEL) | FILTER(SCHARR) | FILTER(PREWITT))
 
-#define MAX_NAMED 8  /* most rectangles and polygons that a message names, */
-#define MAX_POINTS 3 /* and most points that it shows of a polygon */
+#define MAX_NAMED 8    /* most rectangles, polygons and zones of each kind that a message names, */
+#define MAX_POINTS 3   /* most points that it shows of a polygon, */
+#define MAX_LETTERS 40 /* and most characters of a zone's name */
 
 /* ---- conditions of rows ---- */
 
@@ -33,6 +34,8 @@ enum {
   NO_ALPHA,
   NO_ANALYTICS,
   MASK_ALONE,
+  ZONES_ONLY,
+  NO_TYPES,
   POLYGONS_ONLY,
   REGIONS,
   ONLY_RECTANGLES,
@@ -88,9 +91,8 @@ is_in_frame(const double rect[4], const GstCudaConvolveRoi *roi, const CnvImage 
 
 /* A polygon that cannot be drawn counts as the rectangle around it. */
 static gboolean
-polygon_is_in_frame(const GstCudaConvolveRoi *roi, guint i, const CnvImage *image)
+points_are_in_frame(const GstCudaConvolveRoi *roi, const GArray *points, const CnvImage *image)
 {
-  g_autoptr(GArray) points = gst_cuda_convolve_roi_polygon(roi, i, image);
   double bounds[4];
   gboolean shows;
   CnvRect rect;
@@ -102,11 +104,37 @@ polygon_is_in_frame(const GstCudaConvolveRoi *roi, guint i, const CnvImage *imag
   return rect.width > 0 && (!gst_cuda_convolve_polygon_draw(points, &rect, NULL, &shows) || shows);
 }
 
+static gboolean
+polygon_is_in_frame(const GstCudaConvolveRoi *roi, guint i, const CnvImage *image)
+{
+  g_autoptr(GArray) points = gst_cuda_convolve_roi_polygon(roi, i, image);
+
+  return points_are_in_frame(roi, points, image);
+}
+
+/* Rectangles and ellipses of zones are always in the frame. A polygon may have no area. Zones that roi-types excludes do
+ * not count. */
+static gboolean
+zone_is_in_frame(const GstCudaConvolveRoi *roi, const GstCudaConvolveZone *zone, const CnvImage *image)
+{
+  g_autoptr(GArray) points = NULL;
+
+  if (!gst_cuda_convolve_roi_takes_zone(roi, zone))
+    return FALSE;
+  if (!zone->points)
+    return TRUE;
+  points = gst_cuda_convolve_roi_zone_points(zone, image);
+  return points_are_in_frame(roi, points, image);
+}
+
 gboolean
 gst_cuda_convolve_all_outside(const GstCudaConvolveRoi *roi, const CnvImage *image)
 {
   gboolean outside = roi->source == CNV_ROI_PROPERTY && !roi->mask;
   double rect[4];
+
+  for (guint i = 0; outside && i < gst_cuda_convolve_zones_n(roi->zones); i++)
+    outside = !zone_is_in_frame(roi, gst_cuda_convolve_zones_get(roi->zones, i), image);
 
   for (guint i = 0; i < gst_cuda_convolve_roi_n_rects(roi); i++) {
     gst_cuda_convolve_roi_rect(roi, i, image, rect);
@@ -143,7 +171,9 @@ find_conditions(const GstCudaConvolveSettings *settings, const CnvImage *image, 
   holds[NO_CHROMA] = !(planes & CNV_PLANES_CHROMA);
   holds[NO_ALPHA] = !(planes & CNV_PLANES_ALPHA);
   holds[NO_ANALYTICS] = !gst_cuda_convolve_analytics_are_read;
-  holds[MASK_ALONE] = settings->roi.mask && !has_rects && !has_polygons;
+  holds[MASK_ALONE] = settings->roi.mask && !settings->roi.zones && !has_rects && !has_polygons;
+  holds[ZONES_ONLY] = settings->roi.zones && !has_rects && !has_polygons;
+  holds[NO_TYPES] = !gst_cuda_convolve_zones_have_type(settings->roi.zones);
   holds[POLYGONS_ONLY] = has_polygons && !has_rects;
   holds[REGIONS] = settings->roi.source != CNV_ROI_NONE;
   holds[ONLY_RECTANGLES] = settings->roi.source == CNV_ROI_PROPERTY && has_rects && !settings->roi.invert &&
@@ -209,9 +239,9 @@ static const struct {
     {"temporal-sigma", "temporal-radius", ~IN(0), ALWAYS, NO_EFFECT "set temporal-radius"},
     {"temporal-mode temporal-border scene-change-threshold drain-on-changes", "temporal-radius", 0, ONE_FRAME,
      NO_EFFECT "set temporal-radius or kernel-t"},
-    {"roi roi-polygons roi-units roi-mask-location", "roi-source", ~IN(CNV_ROI_NONE), ALWAYS,
-     NO_EFFECT "the whole frame is filtered; set roi-source=property to filter only the rectangles, polygons and the "
-               "mask"},
+    {"roi roi-polygons roi-units roi-mask-location roi-location", "roi-source", ~IN(CNV_ROI_NONE), ALWAYS,
+     NO_EFFECT "the whole frame is filtered; set roi-source=property to filter only the rectangles, polygons, zones "
+               "and the mask"},
     {"roi", "roi-source", ~IN(CNV_ROI_META), ALWAYS,
      NO_EFFECT "regions come only from metas, and rectangles that no meta covers stay visible (with "
                "roi-invert=true they are filtered); set roi-source=property",
@@ -226,14 +256,21 @@ static const struct {
      NO_EFFECT "regions come only from metas, and what the mask covers stays visible unless a meta covers it (with "
                "roi-invert=true it is filtered); set roi-source=property",
      TRUE},
+    {"roi-location", "roi-source", ~IN(CNV_ROI_META), ALWAYS,
+     NO_EFFECT "regions come only from metas, and zones that no meta covers stay visible (with roi-invert=true they "
+               "are filtered); set roi-source=property",
+     TRUE},
     {"roi-units roi-shape", "roi-source", ~IN(CNV_ROI_PROPERTY), MASK_ALONE,
      NO_EFFECT "the mask is the only region; set roi to rectangles too, or reset it to its default"},
+    {"roi-units roi-shape", "roi-source", ~IN(CNV_ROI_PROPERTY), ZONES_ONLY,
+     NO_EFFECT "zones have their own units and shapes; set roi to rectangles too, or reset it to its default"},
     {"roi-shape", "roi-source", ~IN(CNV_ROI_PROPERTY), POLYGONS_ONLY,
      NO_EFFECT "polygons keep their shape; set roi to rectangles too, or reset it to its default"},
     {"roi-types roi-confidence roi-smooth", "roi-source", ~IN(CNV_ROI_NONE), ALWAYS,
      NO_EFFECT "the whole frame is filtered; set roi-source=meta"},
-    {"roi-types", "roi-source", ~IN(CNV_ROI_PROPERTY), ALWAYS,
-     NO_EFFECT "regions come only from properties, not from metas; set roi-source=meta"},
+    {"roi-types", "roi-source", ~IN(CNV_ROI_PROPERTY), NO_TYPES,
+     NO_EFFECT "regions come only from properties, and no zone of roi-location names a type; set roi-source=meta, or "
+               "add types to the zones"},
     {"roi-confidence roi-smooth", "roi-source", ~IN(CNV_ROI_PROPERTY), ALWAYS,
      NO_EFFECT "regions from properties are in every frame and have no confidence; set roi-source=meta"},
     {"roi-confidence", NULL, 0, NO_ANALYTICS,
@@ -244,7 +281,7 @@ static const struct {
      "roi-source", ~IN(CNV_ROI_NONE), ALWAYS, NO_EFFECT "the whole frame is filtered; set roi-source=property or meta"},
     {"roi-source", NULL, 0, ALL_CLEAR,
      "finds no rectangle or polygon in the frame: nothing is filtered, and the whole frame stays visible; set "
-     "roi=\"<<x,y,width,height>>\" in pixels of the frame",
+     "roi=\"<<x,y,width,height>>\" in pixels of the frame, or choose zones of roi-location with roi-types",
      TRUE},
     {"roi-source", NULL, 0, ALL_OUTSIDE,
      "finds no rectangle or polygon in the frame: with roi-invert=true or roi-missing=filter the whole frame is "
@@ -390,24 +427,44 @@ name_polygons(GString *names, const GstCudaConvolveRoi *roi, const CnvImage *ima
   return n;
 }
 
+static guint
+name_zones(GString *names, const GstCudaConvolveRoi *roi, const CnvImage *image)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < gst_cuda_convolve_zones_n(roi->zones); i++) {
+    const GstCudaConvolveZone *zone = gst_cuda_convolve_zones_get(roi->zones, i);
+    g_autofree char *name = g_utf8_substring(zone->name, 0, MIN(g_utf8_strlen(zone->name, -1), MAX_LETTERS));
+
+    if (gst_cuda_convolve_roi_takes_zone(roi, zone) && !zone_is_in_frame(roi, zone, image) && ++n <= MAX_NAMED)
+      g_string_append_printf(names, "%s zone [%s]", names->len > 0 ? "," : "", name);
+  }
+  return n;
+}
+
 char *
 gst_cuda_convolve_name_outside(const GstCudaConvolveRoi *roi, const CnvImage *image)
 {
-  g_autoptr(GString) names = g_string_new(NULL);
-  guint rects, polygons, named;
+  static const struct {
+    const char *property;
+    guint (*name_all)(GString *names, const GstCudaConvolveRoi *roi, const CnvImage *image);
+  } lists[] = {{"roi", name_rects}, {"roi-polygons", name_polygons}, {"roi-location", name_zones}};
+  g_autoptr(GString) names = g_string_new(NULL), of = g_string_new(NULL);
+  guint n, all = 0, named = 0;
 
   if (roi->source != CNV_ROI_PROPERTY)
     return NULL;
-  rects = name_rects(names, roi, image);
-  polygons = name_polygons(names, roi, image);
-  named = MIN(rects, MAX_NAMED) + MIN(polygons, MAX_NAMED);
-  if (named == 0)
+  for (guint i = 0; i < G_N_ELEMENTS(lists); i++) {
+    n = lists[i].name_all(names, roi, image);
+    if (n > 0)
+      g_string_append_printf(of, "%s%s", of->len > 0 ? ", " : "", lists[i].property);
+    all += n;
+    named += MIN(n, MAX_NAMED);
+  }
+  if (all == 0)
     return NULL;
-  if (rects + polygons > named)
-    g_string_append_printf(names, " and %u more", rects + polygons - named);
+  if (all > named)
+    g_string_append_printf(names, " and %u more", all - named);
   return g_strdup_printf("%s: outside the frame of %dx%d, or empty, so without effect:%s; correct or remove them",
-                         polygons == 0 ? "roi"
-                         : rects == 0  ? "roi-polygons"
-                                       : "roi, roi-polygons",
-                         image->width, image->height, names->str);
+                         of->str, image->width, image->height, names->str);
 }
