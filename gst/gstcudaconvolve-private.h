@@ -34,6 +34,7 @@ struct _GstCudaConvolve {
   struct {
     guint64 frames, dropped; /* since the start */
     CnvPlan *plan;           /* of the last frame; NULL before the first caps */
+    CnvImage image;          /* of the last caps; valid if there is a plan */
     guint n_regions;         /* of the last frame */
     guint n_history;         /* frames held */
     CnvSessionStats session; /* after the last frame */

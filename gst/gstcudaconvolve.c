@@ -36,6 +36,7 @@
 #include "element/dispatch.h"
 #include "element/frames.h"
 #include "element/inflight.h"
+#include "element/unused.h"
 #include "element/zoneswatch.h"
 #include "gstcudaconvolve-private.h"
 #include "memory/allocation.h"
@@ -49,7 +50,8 @@ G_DEFINE_TYPE_WITH_CODE(GstCudaConvolve, gst_cuda_convolve, GST_TYPE_BASE_TRANSF
 
 GST_ELEMENT_REGISTER_DEFINE(cudaconvolve, "cudaconvolve", GST_RANK_NONE, GST_TYPE_CUDA_CONVOLVE)
 
-static guint stats_id; /* id of the property; smaller ids are in the table of settings.c */
+/* Ids of the read-only properties; smaller ids are in the table of settings.c. */
+static guint stats_id, unused_id, effective_id;
 
 /* Reads the value before it takes the lock, because the value can be a file. */
 static void
@@ -110,6 +112,12 @@ get_property(GObject *object, guint id, GValue *value, GParamSpec *pspec)
   GST_OBJECT_LOCK(self);
   if (id == stats_id)
     g_value_take_boxed(value, make_stats(self));
+  else if (id == unused_id)
+    g_value_take_boxed(value, self->stats.plan ? gst_cuda_convolve_list_unused(GST_ELEMENT(self), &self->settings,
+                                                                               &self->stats.image, self->stats.plan)
+                                               : NULL);
+  else if (id == effective_id)
+    g_value_take_boxed(value, gst_cuda_convolve_list_effective(&self->settings));
   else
     gst_cuda_convolve_property_get(&self->settings, id, value);
   GST_OBJECT_UNLOCK(self);
@@ -289,6 +297,20 @@ gst_cuda_convolve_class_init(GstCudaConvolveClass *klass)
           "time, mean times per frame in microseconds, bytes copied. Of the last frame: algorithm, taps and number of "
           "terms of each plane, regions. Of roi-location: zones, and why the file's last version is not in force",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+
+  unused_id = stats_id + 1;
+  g_object_class_install_property(
+      object_class, unused_id,
+      g_param_spec_boxed("unused", "Unused properties",
+                         "Properties that have no effect with the values of the others on the frames that came last: a "
+                         "field for each, with the reason. Not set before the first caps",
+                         GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  effective_id = unused_id + 1;
+  g_object_class_install_property(
+      object_class, effective_id,
+      g_param_spec_boxed("effective", "Effective values",
+                         "Values in force of properties that are automatic now, with -1 or 0: a field for each",
+                         GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 
   element_class->set_context = GST_DEBUG_FUNCPTR(set_context);
   gst_element_class_set_static_metadata(element_class, "CUDA video convolution", "Filter/Effect/Video",

@@ -50,6 +50,7 @@ gst_cuda_convolve_settle_plan(GstCudaConvolve *self)
     return FALSE;
   GST_OBJECT_LOCK(self);
   set_stats_plan(self, self->recipe.plan);
+  self->stats.image = self->recipe.image;
   GST_OBJECT_UNLOCK(self);
   return TRUE;
 }

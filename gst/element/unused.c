@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "element/unused.h"
 
+#include <string.h>
+
 #include "messages.h"
 #include "regions/analytics.h"
 #include "regions/polygon.h"
@@ -384,6 +386,80 @@ gst_cuda_convolve_report_unused(GstElement *element, const GstCudaConvolveSettin
     }
   }
 }
+
+/* ---- lists for programs ---- */
+
+/* Returns TRUE if the row's properties have an effect as soon as they are set: sigma then computes the radius. */
+static gboolean
+works_once_set(guint condition, const CnvFilter *filter)
+{
+  return condition == FIXED_RADIUS && filter->radius < 0 && cnv_filters[filter->type].max_radius > CNV_APERTURE_MAX;
+}
+
+GstStructure *
+gst_cuda_convolve_list_unused(GstElement *element, const GstCudaConvolveSettings *settings, const CnvImage *image,
+                              const CnvPlan *plan)
+{
+  GstStructure *unused = gst_structure_new_empty("cudaconvolve-unused");
+  GObjectClass *klass = G_OBJECT_GET_CLASS(element);
+  gboolean holds[N_CONDITIONS];
+
+  find_conditions(settings, image, plan, holds);
+  for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+    GParamSpec *beside = rows[i].beside ? g_object_class_find_property(klass, rows[i].beside) : NULL;
+    g_auto(GStrv) names = NULL;
+    g_autofree char *value = NULL, *reason = NULL;
+
+    if ((rows[i].used && bit_of(settings, beside) & rows[i].used) || !holds[rows[i].condition] ||
+        works_once_set(rows[i].condition, &settings->filter) || !g_str_has_prefix(rows[i].text, NO_EFFECT))
+      continue;
+    value = beside ? describe(settings, beside) : g_strdup(image->format->name);
+    reason = rows[i].beside ? g_strdup_printf("%s=%s: %s", rows[i].beside, value, rows[i].text + strlen(NO_EFFECT))
+                            : g_strdup(rows[i].text + strlen(NO_EFFECT));
+    names = g_strsplit(rows[i].properties, " ", -1);
+    for (char **name = names; *name; name++)
+      if (!gst_structure_has_field(unused, *name))
+        gst_structure_set(unused, *name, G_TYPE_STRING, reason, NULL);
+  }
+  return unused;
+}
+
+static void
+set_axes(GstStructure *to, const CnvFilter *filter)
+{
+  static const char *const radius_names[] = {"radius-x", "radius-y"}, *const sigma_names[] = {"sigma-x", "sigma-y"};
+
+  for (int axis = 0; axis < CNV_N_AXES; axis++) {
+    if (filter->radius_axis[axis] < 0)
+      gst_structure_set(to, radius_names[axis], G_TYPE_INT, cnv_filter_radius(filter, axis), NULL);
+    if (filter->sigma_axis[axis] == 0 && GAUSSIANS & IN(filter->type))
+      gst_structure_set(to, sigma_names[axis], G_TYPE_DOUBLE, cnv_filter_sigma(filter, axis), NULL);
+  }
+}
+
+GstStructure *
+gst_cuda_convolve_list_effective(const GstCudaConvolveSettings *settings)
+{
+  GstStructure *effective = gst_structure_new_empty("cudaconvolve-effective");
+  CnvFilter filter = settings->filter; /* borrows the taps */
+
+  set_axes(effective, &filter);
+  for (int axis = 0; axis < CNV_N_AXES; axis++) {
+    filter.radius_axis[axis] = -1;
+    filter.sigma_axis[axis] = 0;
+  }
+  if (filter.radius < 0)
+    gst_structure_set(effective, "radius", G_TYPE_INT, cnv_filter_radius(&filter, CNV_X), NULL);
+  if (filter.sigma == 0 && GAUSSIANS & IN(filter.type))
+    gst_structure_set(effective, "sigma", G_TYPE_DOUBLE, cnv_filter_sigma(&filter, CNV_X), NULL);
+  if (filter.temporal_sigma == 0 && filter.temporal_radius > 0)
+    gst_structure_set(effective, "temporal-sigma", G_TYPE_DOUBLE, 0.3 * (filter.temporal_radius - 1) + 0.8, NULL);
+  if (settings->n_threads == 0)
+    gst_structure_set(effective, "n-threads", G_TYPE_UINT, g_get_num_processors(), NULL);
+  return effective;
+}
+
+/* ---- regions outside the frame ---- */
 
 static guint
 name_rects(GString *names, const GstCudaConvolveRoi *roi, const CnvImage *image)
