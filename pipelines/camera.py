@@ -143,6 +143,20 @@ class Process:
         return GLib.SOURCE_CONTINUE
 
 
+def check_elements(config):
+    missing = camera_stream.missing_elements(config)
+    if missing:
+        sys.exit(f'camera: GStreamer has no {", ".join(missing)}: camera.sh installs what is needed')
+    for camera in config.cameras:
+        error = camera.detector and camera_stream.detector_error(camera.detector)
+        if error:
+            sys.exit(f'camera: [{camera.name}]: the detector {camera.detector!r} cannot be used: {error}')
+    try:
+        camera_stream.make_encoder()
+    except RuntimeError as error:
+        sys.exit(f'camera: {error}')
+
+
 def main():
     os.umask(0o077)
     settings = dict(argument.removeprefix('--set=').split('=', 1)
@@ -153,6 +167,7 @@ def main():
     except camera_config.ConfigError as error:
         sys.exit(f'camera: {error}')
     Gst.init(None)
+    check_elements(config)
     camera_stream.start_clock()
     Process(config).run()
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from gi.repository import GLib
 
 SERVER = 'server'  # name of the group that has the clients' user and password
+HIDING = 'fill', 'mosaic', 'gaussian', 'box', 'disk'  # filters that hide
 KEYS = {'source', 'user', 'password', 'zones', 'detector'}
 NAME = re.compile(r'[A-Za-z0-9_-]{1,40}')
 
@@ -149,6 +150,8 @@ def read(sources, settings, environment):
         raise ConfigError('no camera: name a SOURCE, or a file with CAMERAS')
     for camera in config.cameras:
         check_camera(camera)
+    if settings.get('filter', 'gaussian') not in HIDING:
+        raise ConfigError(f'FILTER={settings["filter"]} hides nothing: choose {", ".join(HIDING)}')
     if bool(config.user) != bool(config.password):
         raise ConfigError('SERVE_USER and SERVE_PASSWORD: set both or none')
     if not is_loopback(config.listen) and not config.password:

@@ -105,6 +105,23 @@ class Part:
 # ---- source and filter
 
 
+def missing_elements(config):
+    """Names of elements that are needed and not there."""
+    needed = {'cudaconvolve', 'decodebin', 'h264parse', 'rtph264pay', 'textoverlay'}
+    needed |= {'splitmuxsink', 'mp4mux'} if config.record else set()
+    needed |= {'rtspsrc'} if any(camera.kind == 'rtsp' for camera in config.cameras) else set()
+    return sorted(name for name in needed if not Gst.ElementFactory.find(name))
+
+
+def detector_error(description):
+    """Why the description of a detector's elements cannot be used, or None."""
+    try:
+        Gst.parse_bin_from_description(description, True)
+    except GLib.Error as error:
+        return error.message
+    return None
+
+
 def set_properties(element, properties):
     for name, text in properties.items():
         Gst.util_set_object_arg(element, name, text)
@@ -145,7 +162,7 @@ class Source(Part):
             set_properties(self.filters[0], {'roi-source': 'meta', 'roi-smooth': '10', 'roi-expand': '0.25',
                                              'roi-missing': self.config.missing})
         if self.zones:
-            self.zones.set_property('roi-source', 1)
+            set_properties(self.zones, {'roi-source': 'property'})
             self.zones.set_property('roi-location', camera.zones)
         self.listen(filters.get_by_name('sink'), 'new-sample', self.take)
         return filters.get_static_pad('sink')
@@ -509,6 +526,8 @@ class Camera:
         if not self.source:
             if now >= self.retry_at:
                 self.start_source()
+        elif self.source.zones_error():
+            self.block(self.source.zones_error())
         elif not self.first_frame:
             if now - self.source.started > CONNECT_S:
                 self.fail(self.source, f'no picture in {CONNECT_S} s')
