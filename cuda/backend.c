@@ -7,12 +7,6 @@
 #include "plan/plan.h"
 #include "plan/scene.h"
 
-GQuark
-cnv_error_quark(void)
-{
-  return g_quark_from_static_string("cnv-error-quark");
-}
-
 const CnvBackend *
 cnv_backend_find(const char *name)
 {

@@ -2,9 +2,9 @@
  *
  * From a frame's work to jobs, private to the engines.
  *
+ *   cutting.c   implements this header; rectangles around the cells that a layer filters
  *   shapes.c    the regions as shapes of a plane and field, and their layers
  *   cells.c     the cells of the field, each with the shapes that decide its weights
- *   jobs.c      rectangles around the cells that a layer filters
  *   coverage.c  the weights of jobs, computed on the host
  *   mask.c      masks: images of weights
  *
