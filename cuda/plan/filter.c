@@ -69,19 +69,19 @@ refuse_radius(const CnvFilter *filter, int axis, GError **error)
 }
 
 gboolean
-cnv_filter_resolve(const CnvFilter *from, CnvFilter *filter, GError **error)
+cnv_filter_resolve(const CnvFilter *from, CnvResolvedFilter *filter, GError **error)
 {
-  const int limit = cnv_filters[from->type].max_radius, *radius = filter->radius_axis;
+  const int limit = cnv_filters[from->type].max_radius, *radius = filter->radius;
   CnvFilter given = *from;
 
-  *filter = *from;
+  *filter = (CnvResolvedFilter){.settings = from, .kernel = from->kernel};
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
     if (from->type == CNV_FILTER_MOTION) { /* its radius is along the line: neither axis has its own */
       given.radius_axis[axis] = -1;
       given.sigma_axis[axis] = 0;
     }
-    filter->radius_axis[axis] = limit > 0 ? cnv_filter_radius(&given, axis) : 0;
-    filter->sigma_axis[axis] = cnv_filter_sigma(&given, axis);
+    filter->radius[axis] = limit > 0 ? cnv_filter_radius(&given, axis) : 0;
+    filter->sigma[axis] = cnv_filter_sigma(&given, axis);
     if (radius[axis] > limit)
       return refuse_radius(&given, axis, error);
   }

@@ -167,7 +167,7 @@ add_dense(CnvKernel *kernel, CnvTaps *dense)
 
 /* One tap of 1. */
 static gboolean
-generate_point(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
+generate_point(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
   add_term(kernel, single_taps(1), single_taps(1));
   return TRUE;
@@ -190,17 +190,17 @@ direction(double angle, double unit[CNV_N_AXES])
 
 /* A row and a column of a box or, for all filters that are made of it, of a gaussian. */
 static void
-make_axes(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvTaps *made[CNV_N_AXES])
+make_axes(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], CnvTaps *made[CNV_N_AXES])
 {
-  gboolean box = filter->type == CNV_FILTER_BOX || filter->type == CNV_FILTER_DISK;
+  gboolean box = filter->settings->type == CNV_FILTER_BOX || filter->settings->type == CNV_FILTER_DISK;
 
   for (int axis = 0; axis < CNV_N_AXES; axis++)
-    made[axis] = box ? box_taps(filter->radius_axis[axis], subsample[axis])
-                     : gaussian_taps(filter->radius_axis[axis], filter->sigma_axis[axis], subsample[axis]);
+    made[axis] = box ? box_taps(filter->radius[axis], subsample[axis])
+                     : gaussian_taps(filter->radius[axis], filter->sigma[axis], subsample[axis]);
 }
 
 static gboolean
-generate_axes(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
+generate_axes(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
   CnvTaps *made[CNV_N_AXES];
 
@@ -210,23 +210,23 @@ generate_axes(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKerne
 }
 
 static gboolean
-generate_disk(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
+generate_disk(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
-  if (filter->radius_axis[CNV_X] == 0 || filter->radius_axis[CNV_Y] == 0)
+  if (filter->radius[CNV_X] == 0 || filter->radius[CNV_Y] == 0)
     return generate_axes(filter, subsample, kernel, error);
-  add_dense(kernel, disk_taps(filter->radius_axis, subsample));
+  add_dense(kernel, disk_taps(filter->radius, subsample));
   return TRUE;
 }
 
 static gboolean
-generate_motion(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
+generate_motion(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
-  const int radius = filter->radius_axis[CNV_X];
+  const int radius = filter->radius[CNV_X];
   double unit[CNV_N_AXES]; /* from point to point of the line */
   int reach[CNV_N_AXES];
   CnvTaps *line;
 
-  direction(filter->angle, unit);
+  direction(filter->settings->angle, unit);
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
     unit[axis] /= subsample[axis];
     reach[axis] = (int)ceil(radius * fabs(unit[axis]) - 1e-10);
@@ -236,7 +236,7 @@ generate_motion(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKer
       return cnv_refuse(error,
                         "with radius %d and angle %g reaches %d samples along %c, and a slanted line may only reach %d "
                         "(%d taps): lower the radius, or take an angle that is a multiple of 90",
-                        radius, filter->angle, reach[axis], "xy"[axis], DENSE_RADIUS, CNV_DENSE_MAX);
+                        radius, filter->settings->angle, reach[axis], "xy"[axis], DENSE_RADIUS, CNV_DENSE_MAX);
   line = cnv_taps_new(2 * reach[CNV_X] + 1, 2 * reach[CNV_Y] + 1, NULL);
   for (int t = -radius; t <= radius; t++)
     cnv_taps_add_point(line, t * unit[CNV_X] + reach[CNV_X], t * unit[CNV_Y] + reach[CNV_Y], 1);
@@ -246,12 +246,13 @@ generate_motion(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKer
 
 /* The original minus amount times its Laplacian. */
 static gboolean
-generate_sharpen(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
+generate_sharpen(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
   CnvTaps *second[CNV_N_AXES];
 
   for (int axis = 0; axis < CNV_N_AXES; axis++)
-    second[axis] = regrid(cnv_taps_scale(convolved(single_taps(1), 1, -2, 1), -filter->amount), subsample[axis]);
+    second[axis] =
+        regrid(cnv_taps_scale(convolved(single_taps(1), 1, -2, 1), -filter->settings->amount), subsample[axis]);
   second[CNV_X]->value[(second[CNV_X]->width - 1) / 2] += 1;
   add_term(kernel, second[CNV_X], single_taps(1));
   add_term(kernel, single_taps(1), second[CNV_Y]);
@@ -260,13 +261,13 @@ generate_sharpen(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKe
 
 /* The original, and amount times what a gaussian blur takes off it. */
 static gboolean
-generate_unsharp(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
+generate_unsharp(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
   CnvTaps *blur[CNV_N_AXES];
 
   make_axes(filter, subsample, blur);
-  add_term(kernel, single_taps(1 + filter->amount), single_taps(1));
-  add_term(kernel, cnv_taps_scale(blur[CNV_X], -filter->amount / cnv_taps_sum(blur[CNV_X])),
+  add_term(kernel, single_taps(1 + filter->settings->amount), single_taps(1));
+  add_term(kernel, cnv_taps_scale(blur[CNV_X], -filter->settings->amount / cnv_taps_sum(blur[CNV_X])),
            cnv_taps_scale(blur[CNV_Y], 1 / cnv_taps_sum(blur[CNV_Y])));
   return TRUE;
 }
@@ -285,31 +286,32 @@ add_derivatives(CnvKernel *kernel, CnvTaps *smooth, CnvTaps *derivative, const d
 }
 
 static gboolean
-generate_gradient(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
+generate_gradient(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
-  double factor[CNV_N_AXES] = {filter->gradient != CNV_GRADIENT_Y, filter->gradient != CNV_GRADIENT_X};
-  gboolean sobel = filter->type == CNV_FILTER_SOBEL;
-  const int radius = filter->radius_axis[CNV_X];
+  double factor[CNV_N_AXES] = {filter->settings->gradient != CNV_GRADIENT_Y,
+                               filter->settings->gradient != CNV_GRADIENT_X};
+  gboolean sobel = filter->settings->type == CNV_FILTER_SOBEL;
+  const int radius = filter->radius[CNV_X];
   CnvTaps *smooth;
 
-  if (filter->gradient == CNV_GRADIENT_DIRECTIONAL)
-    direction(filter->angle, factor);
-  if (filter->type == CNV_FILTER_SCHARR)
+  if (filter->settings->gradient == CNV_GRADIENT_DIRECTIONAL)
+    direction(filter->settings->angle, factor);
+  if (filter->settings->type == CNV_FILTER_SCHARR)
     smooth = cnv_taps_new(3, 1, (const double[]){3, 10, 3});
   else
     smooth = sobel ? binomial_taps(radius) : box_taps(radius, 1);
   add_derivatives(kernel, smooth, sobel ? convolved(binomial_taps(radius - 1), -1, 0, 1) : prewitt_taps(radius), factor,
                   subsample);
-  kernel->magnitude = filter->gradient == CNV_GRADIENT_MAGNITUDE;
+  kernel->magnitude = filter->settings->gradient == CNV_GRADIENT_MAGNITUDE;
   return TRUE;
 }
 
 /* Second derivatives along both axes, smoothed across from radius 2 on. */
 static gboolean
-generate_laplacian(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
+generate_laplacian(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
   static const double both[CNV_N_AXES] = {1, 1};
-  const int radius = filter->radius_axis[CNV_X];
+  const int radius = filter->radius[CNV_X];
 
   add_derivatives(kernel, binomial_taps(radius == 1 ? 0 : radius), convolved(binomial_taps(radius - 1), 1, -2, 1), both,
                   subsample);
@@ -317,14 +319,14 @@ generate_laplacian(const CnvFilter *filter, const int subsample[CNV_N_AXES], Cnv
 }
 
 static gboolean
-generate_log(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
+generate_log(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
   CnvTaps *blur[CNV_N_AXES], *second[CNV_N_AXES];
 
   make_axes(filter, subsample, blur);
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
     cnv_taps_scale(blur[axis], 1 / cnv_taps_sum(blur[axis]));
-    second[axis] = second_derivative(blur[axis], filter->sigma_axis[axis], subsample[axis]);
+    second[axis] = second_derivative(blur[axis], filter->sigma[axis], subsample[axis]);
   }
   add_term(kernel, second[CNV_X], blur[CNV_Y]);
   add_term(kernel, blur[CNV_X], second[CNV_Y]);
@@ -333,14 +335,14 @@ generate_log(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel
 
 /* The original and amount times its mean slope in the direction of the angle. */
 static gboolean
-generate_emboss(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
+generate_emboss(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
-  const int radius = filter->radius_axis[CNV_X];
+  const int radius = filter->radius[CNV_X];
   double factor[CNV_N_AXES];
 
-  direction(filter->angle, factor);
+  direction(filter->settings->angle, factor);
   for (int axis = 0; axis < CNV_N_AXES; axis++) /* by the sums of the smoothing taps and of the positive ones across */
-    factor[axis] *= filter->amount / ((2 * radius + 1) * (radius * (radius + 1) / 2));
+    factor[axis] *= filter->settings->amount / ((2 * radius + 1) * (radius * (radius + 1) / 2));
   add_term(kernel, single_taps(1), single_taps(1));
   add_derivatives(kernel, box_taps(radius, 1), prewitt_taps(radius), factor, subsample);
   return TRUE;
@@ -351,10 +353,10 @@ generate_emboss(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKer
 
 /* The mean of a cell is that of samples, as one tap leaves them. */
 static gboolean
-generate_cells(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
+generate_cells(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
-    int size = filter->type == CNV_FILTER_FILL ? FILL_CELL : 2 * filter->radius_axis[axis] + 1;
+    int size = filter->settings->type == CNV_FILTER_FILL ? FILL_CELL : 2 * filter->radius[axis] + 1;
 
     kernel->cell_step[axis] = subsample[axis];
     kernel->cell[axis] = MAX(size, subsample[axis]);
@@ -363,32 +365,33 @@ generate_cells(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKern
 }
 
 static gboolean
-generate_custom(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
+generate_custom(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
   const CnvTaps *dense = filter->kernel;
-  CnvTaps *const *axes = filter->kernel_axis;
+  CnvTaps *const *axes = filter->settings->kernel_axis;
   CnvKernelTerm term = {.temporal_tap = -1};
 
   if (dense && (axes[CNV_X] || axes[CNV_Y]))
     return cnv_refuse(error, "has both kernel and kernel-x or kernel-y: set one of them to <> (none)");
-  if (!dense && !axes[CNV_X] && !axes[CNV_Y] && !filter->kernel_t)
+  if (!dense && !axes[CNV_X] && !axes[CNV_Y] && !filter->settings->kernel_t)
     return cnv_refuse(error, "has no taps: set kernel, or kernel-x and kernel-y, for example kernel=\"<1,2,1>\"");
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
     const CnvTaps *given = dense ? dense : axes[axis];
     int n = !given ? 1 : dense && axis == CNV_Y ? given->height : given->width;
 
-    term.anchor[axis] = filter->anchor[axis] == -1 ? (n - 1) / 2 : filter->anchor[axis];
+    term.anchor[axis] = filter->settings->anchor[axis] == -1 ? (n - 1) / 2 : filter->settings->anchor[axis];
     if (term.anchor[axis] < 0 || term.anchor[axis] >= n)
       return cnv_refuse(error, "with anchor-%c %d has taps 0..%d along %c: set one of these, or -1 (centre)",
                         "xy"[axis], term.anchor[axis], n - 1, "xy"[axis]);
   }
   if (dense)
-    term.dense = cnv_taps_gather(dense, subsample, filter->flip, term.anchor);
+    term.dense = cnv_taps_gather(dense, subsample, filter->settings->flip, term.anchor);
   for (int axis = 0; axis < CNV_N_AXES && !dense; axis++) {
     int anchor[CNV_N_AXES] = {term.anchor[axis], 0};
 
-    term.axis[axis] = axes[axis] ? cnv_taps_gather(axes[axis], (const int[]){subsample[axis], 1}, filter->flip, anchor)
-                                 : single_taps(1);
+    term.axis[axis] =
+        axes[axis] ? cnv_taps_gather(axes[axis], (const int[]){subsample[axis], 1}, filter->settings->flip, anchor)
+                   : single_taps(1);
     term.anchor[axis] = anchor[0];
   }
   kernel->term[kernel->n_terms++] = term;

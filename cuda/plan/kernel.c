@@ -90,16 +90,17 @@ generate(const CnvFilter *filter, int frame, const int subsample[CNV_N_AXES], Cn
 {
   const CnvTaps *all = filter->kernel;
   const CnvFilterInfo *info = &cnv_filters[filter->type];
-  CnvFilter flat;
-  gboolean right = cnv_filter_resolve(filter, &flat, error);
+  CnvResolvedFilter resolved;
+  CnvTaps *flat = NULL;
+  gboolean right = cnv_filter_resolve(filter, &resolved, error);
 
   if (frame >= 0)
-    flat.kernel = cnv_taps_new(all->width, all->height, all->value + (gsize)frame * all->width * all->height);
-  right = right && info->generate(&flat, subsample, kernel, error);
+    resolved.kernel = flat =
+        cnv_taps_new(all->width, all->height, all->value + (gsize)frame * all->width * all->height);
+  right = right && info->generate(&resolved, subsample, kernel, error);
   if (!right)
     g_prefix_error(error, "filter=%s ", info->nick.nick);
-  if (frame >= 0)
-    cnv_taps_unref(flat.kernel);
+  g_clear_pointer(&flat, cnv_taps_unref);
   return right;
 }
 

@@ -43,9 +43,9 @@ cnv_filter_is_volume(const CnvFilter *filter)
   return filter->type == CNV_FILTER_CUSTOM && filter->kernel && filter->kernel->depth > 1;
 }
 
-/* The filter with the radius and sigma in force along each axis, as generators read it; without references of its own.
- * FALSE where the filter does not take such a radius. */
-gboolean cnv_filter_resolve(const CnvFilter *from, CnvFilter *filter, GError **error);
+/* Resolves the radius and sigma of each axis. Returns FALSE with CNV_ERROR_SETTINGS if the filter does not accept such a
+ * radius. */
+gboolean cnv_filter_resolve(const CnvFilter *from, CnvResolvedFilter *filter, GError **error);
 
 /* Makes the terms; a dense one that is a row times a column becomes separable. Checks the limits of filter.h. */
 gboolean cnv_filter_generate(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel,

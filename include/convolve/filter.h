@@ -87,14 +87,23 @@ void cnv_filter_clear(CnvFilter *filter);
 /* The taps for one plane; private to the engine. */
 typedef struct CnvKernel CnvKernel;
 
+/* A filter from which taps are generated: nothing is inherited or left to a default any more. It borrows the settings and
+ * their taps. */
+typedef struct {
+  const CnvFilter *settings; /* for all but the radius, sigma and kernel */
+  int radius[CNV_N_AXES];    /* luma samples, 0..CnvFilterInfo.max_radius; 0: the axis is not filtered */
+  double sigma[CNV_N_AXES];  /* luma samples */
+  const CnvTaps *kernel;     /* custom: the 2D array of taps, one frame of a 3D one; or NULL */
+} CnvResolvedFilter;
+
 /* A filter type and how its taps are computed. */
 typedef struct {
   CnvNick nick; /* value: CnvFilterType */
-  /* Computes the terms for one plane. filter: with the radius and sigma of each axis resolved. subsample: distance of
-   * the plane's samples along each axis, in luma samples (1, 2 or 4). A radius or sigma in luma samples is divided by
-   * it, so that a blur is as wide on chroma as on luma. Returns FALSE with CNV_ERROR_SETTINGS if that is not possible.
-   */
-  gboolean (*generate)(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error);
+  /* Computes the terms for one plane. subsample: distance of the plane's samples along each axis, in luma samples (1, 2
+   * or 4). A radius or sigma in luma samples is divided by it, so that a blur is as wide on chroma as on luma. Returns
+   * FALSE with CNV_ERROR_SETTINGS if that is not possible. */
+  gboolean (*generate)(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel,
+                       GError **error);
   int default_radius; /* samples, if neither radius nor sigma is set */
   int max_radius;     /* samples, along either axis; 0: the filter has no radius */
   gboolean gradient;  /* a gradient has no colour, so chroma becomes neutral */
