@@ -41,10 +41,10 @@ cnv_filter_radius(const CnvFilter *filter, int axis)
     return filter->radius_axis[axis];
   if (filter->radius >= 0)
     return filter->radius;
-  if (cnv_filters[filter->type].max_radius > CNV_APERTURE_MAX &&
+  if (cnv_filter_info(filter->type)->max_radius > CNV_APERTURE_MAX &&
       explicit_sigma(filter, axis) > 0) /* far beyond the limit already: to be refused, not to overflow */
     return (int)fmin(fmax(ceil(filter->truncate * explicit_sigma(filter, axis)), 0), 1e9);
-  return cnv_filters[filter->type].default_radius;
+  return cnv_filter_info(filter->type)->default_radius;
 }
 
 double
@@ -58,7 +58,7 @@ cnv_filter_sigma(const CnvFilter *filter, int axis)
 static gboolean
 refuse_radius(const CnvFilter *filter, int axis, GError **error)
 {
-  const int radius = cnv_filter_radius(filter, axis), limit = cnv_filters[filter->type].max_radius;
+  const int radius = cnv_filter_radius(filter, axis), limit = cnv_filter_info(filter->type)->max_radius;
 
   if (filter->radius_axis[axis] >= 0 || filter->radius >= 0)
     return cnv_refuse(error, "with radius %d along %c exceeds %d: lower the radius", radius, "xy"[axis], limit);
@@ -71,7 +71,7 @@ refuse_radius(const CnvFilter *filter, int axis, GError **error)
 gboolean
 cnv_filter_resolve(const CnvFilter *from, CnvResolvedFilter *filter, GError **error)
 {
-  const int limit = cnv_filters[from->type].max_radius, *radius = filter->radius;
+  const int limit = cnv_filter_info(from->type)->max_radius, *radius = filter->radius;
   CnvFilter given = *from;
 
   *filter = (CnvResolvedFilter){.settings = from, .kernel = from->kernel};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The filter table. To add a filter: a generate function, and its row at the place of its
- * value in the enum; CONTRIBUTING.md says how.
+ * The filter table. To add a filter: a generate function, and a row where users should find it; CONTRIBUTING.md
+ * says how.
  */
 #include <math.h>
 
@@ -401,35 +401,45 @@ generate_custom(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES]
 /* clang-format off */
 const CnvFilterInfo cnv_filters[] = {
     {.nick = {CNV_FILTER_IDENTITY, "identity", "One tap of 1, for scale, bias, absolute and filters over time"},
-     .generate = generate_point},
+     .generate = generate_point, .is_positive = TRUE},
     {.nick = {CNV_FILTER_BOX, "box", "Mean of the samples within the radius"},
-     .generate = generate_axes, .default_radius = 8, .max_radius = CNV_RADIUS_MAX},
+     .generate = generate_axes, .default_radius = 8, .max_radius = CNV_RADIUS_MAX, .is_positive = TRUE},
     {.nick = {CNV_FILTER_GAUSSIAN, "gaussian", "Gaussian blur, set by radius or sigma"},
-     .generate = generate_axes, .default_radius = 8, .max_radius = CNV_RADIUS_MAX},
+     .generate = generate_axes, .default_radius = 8, .max_radius = CNV_RADIUS_MAX, .is_positive = TRUE},
     {.nick = {CNV_FILTER_DISK, "disk", "Mean over a disk, like a lens out of focus; radius at most 63"},
-     .generate = generate_disk, .default_radius = 8, .max_radius = DENSE_RADIUS},
+     .generate = generate_disk, .default_radius = 8, .max_radius = DENSE_RADIUS, .is_positive = TRUE},
     {.nick = {CNV_FILTER_MOTION, "motion", "Mean along a line at angle, radius samples both ways"},
-     .generate = generate_motion, .default_radius = 8, .max_radius = CNV_RADIUS_MAX},
+     .generate = generate_motion, .default_radius = 8, .max_radius = CNV_RADIUS_MAX, .is_positive = TRUE},
     {.nick = {CNV_FILTER_SHARPEN, "sharpen", "The picture minus amount times its Laplacian"}, .generate = generate_sharpen},
     {.nick = {CNV_FILTER_UNSHARP, "unsharp", "The picture plus amount times its difference from its gaussian blur"},
      .generate = generate_unsharp, .default_radius = 8, .max_radius = CNV_RADIUS_MAX},
     {.nick = {CNV_FILTER_SOBEL, "sobel", "Sobel derivative, see gradient; radius 1 to 3"},
-     .generate = generate_gradient, .default_radius = 1, .max_radius = 3, .gradient = TRUE},
+     .generate = generate_gradient, .default_radius = 1, .max_radius = 3, .is_gradient = TRUE, .sums_to_0 = TRUE},
     {.nick = {CNV_FILTER_SCHARR, "scharr", "Scharr derivative, see gradient; radius 1"},
-     .generate = generate_gradient, .default_radius = 1, .max_radius = 1, .gradient = TRUE},
+     .generate = generate_gradient, .default_radius = 1, .max_radius = 1, .is_gradient = TRUE, .sums_to_0 = TRUE},
     {.nick = {CNV_FILTER_PREWITT, "prewitt", "Prewitt derivative, see gradient; radius 1 to 3"},
-     .generate = generate_gradient, .default_radius = 1, .max_radius = 3, .gradient = TRUE},
+     .generate = generate_gradient, .default_radius = 1, .max_radius = 3, .is_gradient = TRUE, .sums_to_0 = TRUE},
     {.nick = {CNV_FILTER_LAPLACIAN, "laplacian", "Sum of the second derivatives; radius 1 to 3"},
-     .generate = generate_laplacian, .default_radius = 1, .max_radius = 3},
+     .generate = generate_laplacian, .default_radius = 1, .max_radius = 3, .sums_to_0 = TRUE},
     {.nick = {CNV_FILTER_LOG, "log", "Laplacian of a gaussian, set by radius or sigma"},
-     .generate = generate_log, .default_radius = 8, .max_radius = CNV_RADIUS_MAX},
+     .generate = generate_log, .default_radius = 8, .max_radius = CNV_RADIUS_MAX, .sums_to_0 = TRUE},
     {.nick = {CNV_FILTER_EMBOSS, "emboss", "The picture plus amount times its slope at angle; radius 1 to 3"},
      .generate = generate_emboss, .default_radius = 1, .max_radius = 3},
     {.nick = {CNV_FILTER_MOSAIC, "mosaic", "Cells of 2*radius+1 samples, each filled with its mean"},
-     .generate = generate_cells, .default_radius = 8, .max_radius = CNV_RADIUS_MAX},
-    {.nick = {CNV_FILTER_FILL, "fill", "The fill-color in every filtered sample"}, .generate = generate_cells},
+     .generate = generate_cells, .default_radius = 8, .max_radius = CNV_RADIUS_MAX, .is_positive = TRUE},
+    {.nick = {CNV_FILTER_FILL, "fill", "The fill-color in every filtered sample"}, .generate = generate_cells, .is_positive = TRUE},
     {.nick = {CNV_FILTER_CUSTOM, "custom", "The taps of kernel, kernel-location, or kernel-x and kernel-y"},
      .generate = generate_custom},
     {.nick = {0, NULL, NULL}},
 };
 /* clang-format on */
+
+const CnvFilterInfo *
+cnv_filter_info(CnvFilterType type)
+{
+  const CnvFilterInfo *info = cnv_filters;
+
+  while (info->nick.nick && info->nick.value != (int)type)
+    info++;
+  return info;
+}

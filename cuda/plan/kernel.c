@@ -89,7 +89,7 @@ static gboolean
 generate(const CnvFilter *filter, int frame, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
   const CnvTaps *all = filter->kernel;
-  const CnvFilterInfo *info = &cnv_filters[filter->type];
+  const CnvFilterInfo *info = cnv_filter_info(filter->type);
   CnvResolvedFilter resolved;
   CnvTaps *flat = NULL;
   gboolean right = cnv_filter_resolve(filter, &resolved, error);
@@ -129,7 +129,7 @@ generate_volume(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKer
 gboolean
 cnv_filter_generate(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
-  const CnvFilterInfo *info = &cnv_filters[filter->type];
+  const CnvFilterInfo *info = cnv_filter_info(filter->type);
   gboolean right;
 
   memset(kernel, 0, sizeof(*kernel));

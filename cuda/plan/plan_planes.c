@@ -188,7 +188,7 @@ set_arithmetic(const CnvPlan *plan, CnvPlane *plane, int c, CnvRole role, const 
   offset = neutral ? mid : alpha ? 0 : filter->bias * plane->full[c];
   if (!signless)
     offset += scale * norm * taken_off;
-  if (neutral && cnv_filters[filter->type].gradient)
+  if (neutral && cnv_filter_info(filter->type)->is_gradient)
     plane->gain[c] = 0;
   if (filter->type == CNV_FILTER_FILL) {
     plane->gain[c] = 0;
@@ -314,7 +314,7 @@ make_kernel(const CnvPlan *plan, const CnvPlaneFormat *format, gboolean chroma, 
       filter.sigma_axis[axis] = 0;
     }
   }
-  if (chroma && cnv_filters[filter.type].gradient)
+  if (chroma && cnv_filter_info(filter.type)->is_gradient)
     filter.type = CNV_FILTER_IDENTITY;
   if (!cnv_filter_generate(&filter, subsample, kernel, error))
     return FALSE;
@@ -333,12 +333,12 @@ check_weights(const CnvPlan *plan, const CnvPlane *plane, const PlanTaps *taps, 
                       "roi-isolated=true on an ellipse, a polygon, a mask or with roi-invert=true divides by the taps "
                       "that remain, and the taps of filter=%s add up to %s: set roi-isolated=false, or use rectangles "
                       "without roi-invert",
-                      cnv_filters[plan->filter.type].nick.nick,
+                      cnv_filter_info(plan->filter.type)->nick.nick,
                       plane->combine == CNV_COMBINE_MAGNITUDE ? "no sum, being a magnitude" : "0");
   return cnv_refuse(error,
                     "alpha-mode=premultiply divides by the filtered alpha, and the taps of filter=%s add up to %s: set "
                     "alpha-mode to copy or filter",
-                    cnv_filters[plan->filter.type].nick.nick,
+                    cnv_filter_info(plan->filter.type)->nick.nick,
                     plane->combine == CNV_COMBINE_MAGNITUDE ? "no sum, being a magnitude" : "0");
 }
 
@@ -383,7 +383,7 @@ add_plane(CnvPlan *plan, GArray *stored, PlanTaps taps[2], int p, guint roles, G
 {
   const CnvPlaneFormat *format = &plan->image.format->plane[p];
   gboolean chroma = !(roles & ~CHROMA_ROLES), apart = chroma_is_apart(&plan->filter);
-  gboolean differs = apart || cnv_filters[plan->filter.type].gradient || format->sub_x || format->sub_y;
+  gboolean differs = apart || cnv_filter_info(plan->filter.type)->is_gradient || format->sub_x || format->sub_y;
   PlanTaps *of = &taps[chroma && differs];
   CnvPlane *plane = &plan->plane[plan->n_planes++];
   CnvRole role[CNV_MAX_CHANNELS];

@@ -71,8 +71,8 @@ use_settings(GstCudaConvolveRecipe *recipe, const GstCudaConvolveSettings *setti
     return FALSE;
   }
   if (plan != recipe->plan) {
-    GST_DEBUG("new plan: %s, %dx%d %s%s", cnv_filters[settings->filter.type].nick.nick, image->width, image->height,
-              image->format->name, cnv_plan_is_identity(plan) ? ", identity" : "");
+    GST_DEBUG("new plan: %s, %dx%d %s%s", cnv_filter_info(settings->filter.type)->nick.nick, image->width,
+              image->height, image->format->name, cnv_plan_is_identity(plan) ? ", identity" : "");
     clear_radius_plans(recipe);
     cnv_plan_unref(recipe->plan);
     recipe->plan = plan;
@@ -200,7 +200,7 @@ limit_radius(const CnvFilterInfo *info, double radius)
 static int
 radius_of(GstCudaConvolveRecipe *recipe, const CnvRect *rect)
 {
-  const CnvFilterInfo *info = &cnv_filters[recipe->in_force.filter.type];
+  const CnvFilterInfo *info = cnv_filter_info(recipe->in_force.filter.type);
   int longer = MAX(rect->width, rect->height);
   double radius = ceil(recipe->in_force.roi.relative_size * longer - ROUNDING_SLACK);
 
@@ -320,7 +320,7 @@ filter_all(GstCudaConvolveRecipe *recipe)
   recipe->work.everything = TRUE;
   if (settings->roi.strength != CNV_ROI_RELATIVE)
     return;
-  recipe->plans[0] = find_radius_plan(recipe, limit_radius(&cnv_filters[settings->filter.type], radius));
+  recipe->plans[0] = find_radius_plan(recipe, limit_radius(cnv_filter_info(settings->filter.type), radius));
   recipe->work.plan = recipe->plans;
 }
 

@@ -49,7 +49,7 @@ takes_radius_of_sigma(const CnvFilter *filter)
   for (int axis = 0; axis < CNV_N_AXES; axis++)
     takes = takes || (filter->radius < 0 && filter->radius_axis[axis] < 0 &&
                       (filter->sigma > 0 || filter->sigma_axis[axis] > 0));
-  return takes && cnv_filters[filter->type].max_radius > CNV_APERTURE_MAX;
+  return takes && cnv_filter_info(filter->type)->max_radius > CNV_APERTURE_MAX;
 }
 
 /* Returns TRUE if less than one sigma is left on a side. */
@@ -131,8 +131,8 @@ find_conditions(const GstCudaConvolveSettings *settings, const CnvImage *image, 
   holds[NO_KERNEL_T] = !filter->kernel_t;
   holds[KERNEL_T] = filter->kernel_t != NULL;
   holds[ONE_FRAME] = cnv_plan_frames(plan, NULL) == 1;
-  holds[GRADIENT] = cnv_filters[filter->type].gradient;
-  holds[NO_RADIUS] = cnv_filters[filter->type].max_radius == 0;
+  holds[GRADIENT] = cnv_filter_info(filter->type)->is_gradient;
+  holds[NO_RADIUS] = cnv_filter_info(filter->type)->max_radius == 0;
   holds[FIXED_RADIUS] = !takes_radius_of_sigma(filter);
   holds[FIXED_RADII] = holds[FIXED_RADIUS] && (filter->chroma_sigma == 0 || filter->chroma_radius >= 0);
   holds[CUT_SIGMA] = cuts_sigma(filter) && !follows_size;

@@ -344,7 +344,7 @@ change_at_random(GstElement *element, GRand *rng)
 {
   const char *kernels[] = {"<1,2,1>", "<0,1,0>", "<<1,2>,<3,4>>", "<<0,-1,0>,<-1,5,-1>,<0,-1,0>>"};
   int filter = g_rand_int_range(rng, CNV_FILTER_IDENTITY, CNV_FILTER_CUSTOM + 1);
-  int most = cnv_filters[filter].max_radius, radius = most < 20 ? MIN(1, most) : g_rand_int_range(rng, -1, 20);
+  int most = cnv_filter_info(filter)->max_radius, radius = most < 20 ? MIN(1, most) : g_rand_int_range(rng, -1, 20);
   int border = g_rand_int_range(rng, CNV_BORDER_CONSTANT, CNV_N_BORDERS);
 
   gst_util_set_object_arg(G_OBJECT(element), "kernel", kernels[g_rand_int_range(rng, 0, G_N_ELEMENTS(kernels))]);

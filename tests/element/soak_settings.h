@@ -132,7 +132,7 @@ draw_kernels(GRand *rng, Settings *settings)
 static int
 largest_radius(const Settings *settings)
 {
-  const int largest = cnv_filters[settings->filter].max_radius;
+  const int largest = cnv_filter_info(settings->filter)->max_radius;
 
   if (settings->algorithm == CNV_ALGORITHM_NAIVE || settings->algorithm == CNV_ALGORITHM_TILED)
     return 1;
@@ -152,7 +152,7 @@ static void
 draw_strength(GRand *rng, gboolean has_alpha, Settings *settings)
 {
   const int limit = largest_radius(settings);
-  const int least = cnv_filters[settings->filter].default_radius > limit ? 0 : -1; /* -1: the default */
+  const int least = cnv_filter_info(settings->filter)->default_radius > limit ? 0 : -1; /* -1: the default */
 
   settings->radius = g_rand_int_range(rng, least, limit + 1);
   settings->radius_x = settings->radius_y = -1;
@@ -233,7 +233,7 @@ has_no_sum(const Settings *settings)
     return TRUE;
   if (filter == CNV_FILTER_CUSTOM)
     return axis_rows[axis[CNV_X]].zero_sum || axis_rows[axis[CNV_Y]].zero_sum;
-  return cnv_filters[filter].gradient || filter == CNV_FILTER_LAPLACIAN || filter == CNV_FILTER_LOG;
+  return cnv_filter_info(filter)->is_gradient || filter == CNV_FILTER_LAPLACIAN || filter == CNV_FILTER_LOG;
 }
 
 static Settings
@@ -297,7 +297,7 @@ radius_along(const CnvFilterInfo *info, int along, int radius, double sigma)
 static gboolean
 radius_is_refused(CnvFilterType filter, int radius, int radius_x, int radius_y, double sigma)
 {
-  const CnvFilterInfo *info = &cnv_filters[filter];
+  const CnvFilterInfo *info = cnv_filter_info(filter);
   gboolean motion = filter == CNV_FILTER_MOTION; /* has no axes */
   int x = radius_along(info, motion ? -1 : radius_x, radius, sigma);
   int y = radius_along(info, motion ? -1 : radius_y, radius, sigma);
@@ -315,7 +315,7 @@ radius_is_refused(CnvFilterType filter, int radius, int radius_x, int radius_y, 
 static gboolean
 chroma_is_refused(const Settings *settings, gboolean has_chroma)
 {
-  if (!has_chroma || cnv_filters[settings->filter].gradient || !(settings->planes & CNV_PLANES_CHROMA))
+  if (!has_chroma || cnv_filter_info(settings->filter)->is_gradient || !(settings->planes & CNV_PLANES_CHROMA))
     return FALSE;
   return (settings->chroma_radius >= 0 || settings->chroma_sigma > 0) &&
          radius_is_refused(settings->filter, settings->chroma_radius, -1, -1, settings->chroma_sigma);
@@ -358,7 +358,7 @@ regions_are_refused(const Regions *regions, CnvFilterType filter)
 
   if (strcmp(regions->source, "none") == 0)
     return FALSE;
-  if (regions->relative && cnv_filters[filter].max_radius <= CNV_APERTURE_MAX)
+  if (regions->relative && cnv_filter_info(filter)->max_radius <= CNV_APERTURE_MAX)
     return TRUE;
   return (regions->invert && (regions->relative || moved)) || moved != (regions->target_y >= 0);
 }

@@ -150,7 +150,7 @@ compare(guint row, guint n_threads, const TestFrame *out, const TestFrame *expec
 
     if (y >= 0)
       test_fail("row %u, %s of %s, radius %d: with %u threads %s differ in plane %d, row %d", row,
-                cnv_filters[rows[row].type].nick.nick, rows[row].format, rows[row].radius, n_threads,
+                cnv_filter_info(rows[row].type)->nick.nick, rows[row].format, rows[row].radius, n_threads,
                 in ? "regions and the whole frame" : "the frame and that of one thread", p, y);
   }
 }

@@ -250,7 +250,7 @@ check_sum(Trial *t)
 static gboolean
 is_magnitude(const TestFilter *row)
 {
-  return row->type >= CNV_FILTER_SOBEL && row->type <= CNV_FILTER_PREWITT && row->gradient == CNV_GRADIENT_MAGNITUDE;
+  return cnv_filter_info(row->type)->is_gradient && row->gradient == CNV_GRADIENT_MAGNITUDE;
 }
 
 START_TEST(test_sum)

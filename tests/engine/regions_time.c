@@ -164,7 +164,7 @@ check_modes(const char *format, CnvFilterType type, int radius)
       plan_of(&image, type, radius, type == CNV_FILTER_GAUSSIAN ? CNV_ALGORITHM_SEPARABLE : CNV_ALGORITHM_AUTO);
   for (int i = 0; i < 2; i++)
     session[i] = cnv_backend_find("cpu")->open(&(CnvSessionOptions){.n_threads = 1}, NULL);
-  printf("%s, %s, radius %d\n", format, cnv_filters[type].nick.nick, radius);
+  printf("%s, %s, radius %d\n", format, cnv_filter_info(type)->nick.nick, radius);
   for (guint m = 0; m < G_N_ELEMENTS(modes); m++)
     for (CrowdShape shape = 0; shape < N_CROWDS; shape++)
       check_mode(session, &modes[m], shape, plan, all, &f);

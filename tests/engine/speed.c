@@ -189,7 +189,7 @@ START_TEST(test_floor)
 {
   CnvSession *session = open_session(1);
   CnvPlan *plan = make_plan(_i, WIDTH, HEIGHT);
-  const char *format = rows[_i].format, *filter = cnv_filters[rows[_i].type].nick.nick;
+  const char *format = rows[_i].format, *filter = cnv_filter_info(rows[_i].type)->nick.nick;
   const double ratio = ratio_of(session, plan), limit = rows[_i].limit;
 
   printf("%-5s %-8s radius %2d: %.0f times memcpy; %.0f is usual, %.0f the limit\n", format, filter, rows[_i].radius,

@@ -467,6 +467,12 @@ is_subsampled(const CnvFormat *format)
   return FALSE;
 }
 
+static gboolean
+has_cells(CnvFilterType type)
+{
+  return type == CNV_FILTER_MOSAIC || type == CNV_FILTER_FILL;
+}
+
 /* What the rungs for large GPUs have no excuse for: a single plane of 8 bits, and a generated filter that is a row
  * times a column (fused), or within reach of any band (tensor). */
 static gboolean
@@ -475,7 +481,7 @@ must_be_fast(const Job *job, const TestVariant *v, const GError *refusal)
   const CnvFilter *filter = &job->filter[0];
   const gboolean plain = strcmp(v->backend->name, "cuda") == 0 && strcmp(job->image.format->name, "GRAY8") == 0;
   const gboolean blur = filter->type == CNV_FILTER_GAUSSIAN || filter->type == CNV_FILTER_BOX;
-  const gboolean near = filter->radius <= 6 && filter->type < CNV_FILTER_MOSAIC;
+  const gboolean near = filter->radius <= 6 && filter->type != CNV_FILTER_CUSTOM && !has_cells(filter->type);
   const gboolean kept = filter->border != CNV_BORDER_WRAP && filter->border != CNV_BORDER_RENORMALIZE;
 
   if (!plain || job->work.n_plans > 1 || job->n_frames > 1)
@@ -547,7 +553,7 @@ run_variant(const Job *job, TestVariant *v)
 void
 test_case_filter(const TestCase *c, guint plan, guint32 seed, CnvFilter *filter)
 {
-  const gboolean cells = c->filter->type == CNV_FILTER_MOSAIC || c->filter->type == CNV_FILTER_FILL;
+  const gboolean cells = has_cells(c->filter->type);
   TestFilter row = plan % 2 && !cells ? *test_filter_find("box") : *c->filter;
 
   row.depth = c->depth ? c->depth : row.depth;

@@ -512,7 +512,8 @@ oracle_channel_new(const OracleWork *work, const CnvFilter *filter, OracleField 
   c.mid = 1 << (component.depth - 1);
   c.doubt = inside.doubt;
   c.now = oracle_read(work, field, plane, channel);
-  c.neutral = is_chroma(role) && filter->type >= CNV_FILTER_SOBEL && filter->type <= CNV_FILTER_PREWITT;
+  c.neutral = is_chroma(role) && (filter->type == CNV_FILTER_SOBEL || filter->type == CNV_FILTER_SCHARR ||
+                                  filter->type == CNV_FILTER_PREWITT);
   if (c.neutral)
     return c;
   c.n_slices = time.not_time_separable ? time.n : 1;

@@ -241,14 +241,14 @@ gboolean
 test_filter_is_positive(const TestFilter *row)
 {
   if (row->taps == TAPS_NONE)
-    return row->type <= CNV_FILTER_MOTION || row->type == CNV_FILTER_MOSAIC;
+    return cnv_filter_info(row->type)->is_positive;
   return row->taps == TAPS_POSITIVE || row->taps == TAPS_RANK;
 }
 
 gboolean
 test_filter_keeps_flat(const TestFilter *row)
 {
-  const gboolean derivative = row->type >= CNV_FILTER_SOBEL && row->type <= CNV_FILTER_LOG;
+  const gboolean derivative = cnv_filter_info(row->type)->sums_to_0;
   double sum = 0, magnitudes = 0;
 
   for (int i = 0; row->taps == TAPS_FIXED && i < row->width * row->height; i++) {
