@@ -190,22 +190,22 @@ direction(double angle, double unit[CNV_N_AXES])
 
 /* A row and a column of a box or, for all filters that are made of it, of a gaussian. */
 static void
-make_axes(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], CnvTaps *made[CNV_N_AXES])
+make_axes(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], CnvTaps *taps[CNV_N_AXES])
 {
   gboolean box = filter->settings->type == CNV_FILTER_BOX || filter->settings->type == CNV_FILTER_DISK;
 
   for (int axis = 0; axis < CNV_N_AXES; axis++)
-    made[axis] = box ? box_taps(filter->radius[axis], subsample[axis])
+    taps[axis] = box ? box_taps(filter->radius[axis], subsample[axis])
                      : gaussian_taps(filter->radius[axis], filter->sigma[axis], subsample[axis]);
 }
 
 static gboolean
 generate_axes(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
-  CnvTaps *made[CNV_N_AXES];
+  CnvTaps *taps[CNV_N_AXES];
 
-  make_axes(filter, subsample, made);
-  add_term(kernel, made[CNV_X], made[CNV_Y]);
+  make_axes(filter, subsample, taps);
+  add_term(kernel, taps[CNV_X], taps[CNV_Y]);
   return TRUE;
 }
 

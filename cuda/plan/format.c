@@ -122,11 +122,11 @@ cnv_format_row_bytes(const CnvFormat *format, int memory, int width)
 
   for (int p = 0; p < format->n_planes; p++)
     for (int c = 0; c < format->plane[p].channels; c++) {
-      CnvComponent of = cnv_format_component(format, p, c);
+      CnvComponent component = cnv_format_component(format, p, c);
       int last = cnv_format_plane_width(format, p, width) - 1;
 
-      if (of.plane == memory)
-        bytes = MAX(bytes, of.offset + last * of.step + of.bytes);
+      if (component.plane == memory)
+        bytes = MAX(bytes, component.offset + last * component.step + component.bytes);
     }
   return bytes;
 }

@@ -16,18 +16,18 @@ cnv_kernel_clear(CnvKernel *kernel)
 }
 
 double
-cnv_term_total(const CnvKernelTerm *term, double (*of)(const CnvTaps *taps))
+cnv_term_total(const CnvKernelTerm *term, double (*measure)(const CnvTaps *taps))
 {
-  return term->dense ? of(term->dense) : of(term->axis[CNV_X]) * of(term->axis[CNV_Y]);
+  return term->dense ? measure(term->dense) : measure(term->axis[CNV_X]) * measure(term->axis[CNV_Y]);
 }
 
 double
-cnv_kernel_total(const CnvKernel *kernel, double (*of)(const CnvTaps *taps))
+cnv_kernel_total(const CnvKernel *kernel, double (*measure)(const CnvTaps *taps))
 {
   double sum = 0;
 
   for (int t = 0; t < kernel->n_terms; t++)
-    sum += cnv_term_total(&kernel->term[t], of);
+    sum += cnv_term_total(&kernel->term[t], measure);
   return sum;
 }
 

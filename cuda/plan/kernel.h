@@ -33,8 +33,8 @@ struct CnvKernel {
 void cnv_kernel_clear(CnvKernel *kernel);
 
 /* A sum over the taps of a term, and of all terms. of: cnv_taps_sum or cnv_taps_magnitude. */
-double cnv_term_total(const CnvKernelTerm *term, double (*of)(const CnvTaps *taps));
-double cnv_kernel_total(const CnvKernel *kernel, double (*of)(const CnvTaps *taps));
+double cnv_term_total(const CnvKernelTerm *term, double (*measure)(const CnvTaps *taps));
+double cnv_kernel_total(const CnvKernel *kernel, double (*measure)(const CnvTaps *taps));
 
 /* TRUE where the taps are a 3D kernel. */
 static inline gboolean

@@ -384,31 +384,31 @@ add_plane(CnvPlan *plan, GArray *stored, PlanTaps taps[2], int p, guint roles, G
   const CnvPlaneFormat *format = &plan->image.format->plane[p];
   gboolean chroma = !(roles & ~CHROMA_ROLES), apart = chroma_is_apart(&plan->filter);
   gboolean differs = apart || cnv_filter_info(plan->filter.type)->is_gradient || format->sub_x || format->sub_y;
-  PlanTaps *of = &taps[chroma && differs];
+  PlanTaps *stored_taps = &taps[chroma && differs];
   CnvPlane *plane = &plan->plane[plan->n_planes++];
   CnvRole role[CNV_MAX_CHANNELS];
   CnvKernel kernel;
 
-  if (of->plane) /* its taps; the rest is made anew */
-    *plane = *of->plane;
+  if (stored_taps->plane) /* its taps; the rest is made anew */
+    *plane = *stored_taps->plane;
   shape_plane(plan, plane, p, roles, role);
   if (!plane->filtered && chroma && apart)
     return TRUE; /* chroma's own settings do not count, and need not be possible */
-  if (!of->plane) {
+  if (!stored_taps->plane) {
     if (!make_kernel(plan, format, chroma, &kernel, error))
       return FALSE;
     note_temporal_sums(plan, &kernel);
-    *of = store_taps(plan, plane, stored, &kernel);
+    *stored_taps = store_taps(plan, plane, stored, &kernel);
     cnv_kernel_clear(&kernel);
   }
   for (int c = 0; c < plane->channels; c++)
-    set_arithmetic(plan, plane, c, role[c], of);
+    set_arithmetic(plan, plane, c, role[c], stored_taps);
   if (plane->covered)
     cover_weight(plane);
   for (int c = 0; c < plane->channels && plane->weight >= 0; c++)
     if (c != plane->weight) /* what a component holds of the border: its colour times its alpha */
       plane->border_value[c] *= plane->border_value[plane->weight];
-  return check_weights(plan, plane, of, error);
+  return check_weights(plan, plane, stored_taps, error);
 }
 
 /* Returns TRUE if alpha is among the roles, but needs a plane of its own for normalised convolution. Three colours

@@ -77,11 +77,12 @@ cnv_scene_measure(CnvScene *scene, guint slot, const CnvFrame *frame, int row_st
       double luma = 0;
 
       for (int c = 0; c < scene->n_components; c++) {
-        const CnvComponent *of = &scene->component[c];
-        const guint8 *row = (const guint8 *)frame->data[of->plane] + (gint64)y * row_step * frame->stride[of->plane];
+        const CnvComponent *component = &scene->component[c];
+        const guint8 *row =
+            (const guint8 *)frame->data[component->plane] + (gint64)y * row_step * frame->stride[component->plane];
 
-        luma += (double)cnv_component_get(row + of->offset + x * of->step, of, of->bytes) / ((1 << of->bits) - 1) *
-                scene->weight[c];
+        luma += (double)cnv_component_get(row + component->offset + x * component->step, component, component->bytes) /
+                ((1 << component->bits) - 1) * scene->weight[c];
       }
       sum += scene->has_luma ? fabs(luma - *last) : 0;
       *last = (float)luma;

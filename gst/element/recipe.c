@@ -24,8 +24,8 @@ gst_cuda_convolve_recipe_init(GstCudaConvolveRecipe *recipe, GstElement *element
                               const GstCudaConvolveCaps *caps)
 {
   *recipe =
-      (GstCudaConvolveRecipe){.element = element, .live = live, .caps = caps, .told = g_hash_table_new(NULL, NULL)};
-  gst_cuda_convolve_regions_init(&recipe->regions, element, recipe->told);
+      (GstCudaConvolveRecipe){.element = element, .live = live, .caps = caps, .posted = g_hash_table_new(NULL, NULL)};
+  gst_cuda_convolve_regions_init(&recipe->regions, element, recipe->posted);
 }
 
 void
@@ -35,7 +35,7 @@ gst_cuda_convolve_recipe_clear(GstCudaConvolveRecipe *recipe)
   gst_cuda_convolve_settings_clear(&recipe->in_force);
   cnv_plan_unref(recipe->plan);
   gst_cuda_convolve_regions_clear(&recipe->regions);
-  g_hash_table_unref(recipe->told);
+  g_hash_table_unref(recipe->posted);
   g_free(recipe->outside);
   clear_radius_plans(recipe);
 }
@@ -106,9 +106,9 @@ report_settings(GstCudaConvolveRecipe *recipe)
   gboolean is_new = outside && g_strcmp0(outside, recipe->outside) != 0;
 
   if (is_new)
-    gst_cuda_convolve_repeat_clear(recipe->element, recipe->told);
+    gst_cuda_convolve_repeat_clear(recipe->element, recipe->posted);
   gst_cuda_convolve_report_unused(recipe->element, settings, &recipe->image, recipe->plan, !recipe->is_running,
-                                  recipe->told);
+                                  recipe->posted);
   if (is_new && !gst_cuda_convolve_all_outside(&settings->roi, &recipe->image))
     gst_cuda_convolve_post(recipe->element, GST_MESSAGE_WARNING,
                            g_error_new_literal(CNV_ERROR, CNV_ERROR_SETTINGS, outside), "checking the settings");
@@ -206,7 +206,7 @@ radius_of(GstCudaConvolveRecipe *recipe, const CnvRect *rect)
 
   if (radius > info->max_radius)
     gst_cuda_convolve_warn_once(
-        recipe->element, recipe->told,
+        recipe->element, recipe->posted,
         "a region of %dx%d needs radius %.0f, and the limit of filter=%s is %d, which is used: choose gaussian or box, "
         "whose limit is %d, or lower roi-relative-size",
         rect->width, rect->height, radius, info->nick.nick, info->max_radius, CNV_RADIUS_MAX);
@@ -242,7 +242,7 @@ make_radius_plan(GstCudaConvolveRecipe *recipe, int radius)
   while (!plan && (smaller = step_down(smaller)) > 0)
     plan = plan_of_radius(recipe, smaller, NULL);
   if (error)
-    gst_cuda_convolve_warn_once(recipe->element, recipe->told,
+    gst_cuda_convolve_warn_once(recipe->element, recipe->posted,
                                 "a region needs radius %d: %s; it is filtered with radius %d", radius, error->message,
                                 plan ? smaller : cnv_filter_radius(&recipe->in_force.filter, CNV_X));
   return plan ? plan : cnv_plan_ref(recipe->plan);

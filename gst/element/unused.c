@@ -307,22 +307,22 @@ report(GstElement *element, GstMessageType type, const char *name, const char *b
 
 /* Returns TRUE once per property, and a second time if it then leaves something visible. */
 static gboolean
-is_new(GHashTable *told, GParamSpec *spec, gboolean exposes)
+is_new(GHashTable *posted, GParamSpec *spec, gboolean exposes)
 {
-  gboolean first = g_hash_table_add(told, GSIZE_TO_POINTER(gst_cuda_convolve_property_slot(spec->param_id)));
+  gboolean first = g_hash_table_add(posted, GSIZE_TO_POINTER(gst_cuda_convolve_property_slot(spec->param_id)));
 
-  return exposes ? g_hash_table_add(told, spec) : first;
+  return exposes ? g_hash_table_add(posted, spec) : first;
 }
 
 void
-gst_cuda_convolve_repeat_clear(GstElement *element, GHashTable *told)
+gst_cuda_convolve_repeat_clear(GstElement *element, GHashTable *posted)
 {
-  g_hash_table_remove(told, g_object_class_find_property(G_OBJECT_GET_CLASS(element), "roi-source"));
+  g_hash_table_remove(posted, g_object_class_find_property(G_OBJECT_GET_CLASS(element), "roi-source"));
 }
 
 void
 gst_cuda_convolve_report_unused(GstElement *element, const GstCudaConvolveSettings *settings, const CnvImage *image,
-                                const CnvPlan *plan, gboolean is_start, GHashTable *told)
+                                const CnvPlan *plan, gboolean is_start, GHashTable *posted)
 {
   GObjectClass *klass = G_OBJECT_GET_CLASS(element);
   gboolean holds[N_CONDITIONS];
@@ -339,7 +339,7 @@ gst_cuda_convolve_report_unused(GstElement *element, const GstCudaConvolveSettin
       GParamSpec *spec = g_object_class_find_property(klass, *name);
       g_autofree char *value = NULL;
 
-      if (!gst_cuda_convolve_property_is_set(settings, spec->param_id) || !is_new(told, spec, rows[i].exposes))
+      if (!gst_cuda_convolve_property_is_set(settings, spec->param_id) || !is_new(posted, spec, rows[i].exposes))
         continue;
       value = rows[i].beside && !beside ? g_strdup(image->format->name) : describe(settings, beside ? beside : spec);
       report(element, is_start || rows[i].exposes ? GST_MESSAGE_WARNING : GST_MESSAGE_INFO, *name, rows[i].beside,

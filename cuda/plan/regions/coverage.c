@@ -8,11 +8,11 @@
 #include "plan/regions/cutting.h"
 
 CnvCover
-cnv_jobs_cover(const CnvJobs *of)
+cnv_jobs_cover(const CnvJobs *jobs)
 {
-  return (CnvCover){(const CnvGrid *)of->grids->data,       (const CnvCell *)of->cells->data,
-                    (const uint16_t *)of->lists->data,      (const CnvPlaneShape *)of->shapes->data,
-                    (const CnvMaskPlace *)of->places->data, of->mask_cells->data};
+  return (CnvCover){(const CnvGrid *)jobs->grids->data,       (const CnvCell *)jobs->cells->data,
+                    (const uint16_t *)jobs->lists->data,      (const CnvPlaneShape *)jobs->shapes->data,
+                    (const CnvMaskPlace *)jobs->places->data, jobs->mask_cells->data};
 }
 
 /* Computes the weights of n samples to the left or right of a rectangle. down: the weight of its columns in this

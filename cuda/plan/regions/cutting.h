@@ -56,14 +56,14 @@ typedef enum {
 
 typedef struct CnvCutting {
   const CnvWork *work;
-  CnvJobs *made;
+  CnvJobs *jobs;
   CnvCut cut;
-  gboolean isolated;   /* each region is a layer */
-  guint whole, few;    /* as in cnv_jobs_make */
-  gboolean is_weighed; /* the plans are for normalised convolution */
-  double cost, budget; /* of all planes so far, and its limit; filtering a sample costs 1 */
-  GArray *order;       /* guint16: indices of regions, from the weakest to the strongest */
-  GPtrArray *placed;   /* CnvMask: of each element of made->places */
+  gboolean isolated;     /* each region is a layer */
+  guint whole, max_jobs; /* as in cnv_jobs_make */
+  gboolean is_weighed;   /* the plans are for normalised convolution */
+  double cost, budget;   /* of all planes so far, and its limit; filtering a sample costs 1 */
+  GArray *order;         /* guint16: indices of regions, from the weakest to the strongest */
+  GPtrArray *placed;     /* CnvMask: of each element of made->places */
 
   /* The current plane and field: */
   CnvJob job; /* the members that are the same in all jobs */
