@@ -58,8 +58,8 @@ enum {
   CNV_PLANES_ALL = 0x3f,
 };
 
-/* chroma-mode: the kernel covers the same area of the picture on subsampled planes as on luma, or has the same taps. In
- * the engine the boolean CnvFilter.chroma_same. */
+/* chroma-mode: the kernel covers the same area of the picture on subsampled planes as on luma, or has the same taps.
+ * The engine uses the boolean CnvFilter.chroma_same instead. */
 enum { CNV_CHROMA_SCALED = 0, CNV_CHROMA_SAME = 1 };
 
 /* alpha-mode. copy: alpha is copied, unless CNV_PLANES_ALPHA is set. filter: alpha is filtered like the colours.
@@ -67,8 +67,8 @@ enum { CNV_CHROMA_SCALED = 0, CNV_CHROMA_SAME = 1 };
  * sum(t*c) / sum(t), with taps t, alpha a and colour c. If all samples are transparent (0/0), the colour is copied. */
 typedef enum { CNV_ALPHA_COPY = 0, CNV_ALPHA_FILTER = 1, CNV_ALPHA_PREMULTIPLY = 2 } CnvAlphaMode;
 
-/* temporal-mode: the output frame is the middle or the last of the input frames. In the engine the boolean
- * CnvFilter.causal. */
+/* temporal-mode: the output frame is the middle or the last of the input frames. The engine uses the boolean
+ * CnvFilter.causal instead. */
 enum { CNV_TEMPORAL_CENTERED = 0, CNV_TEMPORAL_CAUSAL = 1 };
 
 /* temporal-border: substitutes for frames before the first and after the last. */
