@@ -10,7 +10,7 @@
 /* Most shapes that are added to a cell, by CnvCut. */
 static const int shapes_max[CNV_N_CUTS] = {CNV_MAX_REGIONS, CNV_CROWD, CNV_CROWD};
 
-#define WEIGHT_COST 0.25 /* cost of the weight of one shape at a sample, where filtering the sample costs 1 */
+#define WEIGHT_COST 0.25 /* of the weight of one shape at a sample, relative to filtering the sample */
 
 static CnvCellShapes *
 cell_shapes(const CnvCutting *c, int column, int row)
@@ -158,7 +158,7 @@ add_piece(CnvCutting *c, int column, int row, int layer, const CnvBox *box, gboo
     g_array_append_val(c->pieces, piece);
 }
 
-/* Adds the piece that a layer filters of a cell; -1: that all layers filter. as: the layer of the piece. It needs no
+/* Adds the piece of a cell that one layer filters, or with layer -1 all layers. as: the layer of the piece. It needs no
  * coverage if the layer has only one shape there, which is a hard rectangle and the cell's strongest shape. */
 static void
 add_layer_piece(CnvCutting *c, int column, int row, const CnvCellShapes *from, int layer, int as)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The weights of jobs, row by row. They are equal to cnv_cover_weight at each sample, but take less time, since most
- * samples of a row are inside a shape or outside it.
+ * The weights of jobs, row by row. They equal cnv_cover_weight at each sample but are computed faster, since most
+ * samples of a row are inside or outside a shape.
  */
 #include <string.h>
 
@@ -50,11 +50,11 @@ weigh_ellipse(const CnvCover *cover, const CnvPlaneShape *s, int x, int n, int y
     memset(to + first, CNV_WEIGHT_ONE, last - first);
 }
 
-/* Most mask cells that are interpolated down before they are interpolated along: at two cells per sample, all that a
- * row of a cell's samples needs. */
+/* Most mask cells that are interpolated down first, then along. It is enough for a row of a cell at two mask cells per
+ * sample. */
 #define BLENDED (2 * CNV_CELL_WIDTH + 2)
 
-/* Interpolates n cells down, between two rows. Factors of 16 bits make a loop of vectors on any machine. */
+/* Interpolates n cells down, between two rows. With 16-bit factors, compilers vectorise the loop on any machine. */
 static void
 blend_down(guint32 *restrict to, const guint8 *restrict above, const guint8 *restrict below, int n, guint32 down)
 {

@@ -16,7 +16,7 @@
 #define JOB_MARGIN_X 80
 #define JOB_MARGIN_Y 16
 
-/* Costs, where filtering a sample without coverage costs 1. */
+/* Costs, relative to filtering a sample without coverage. */
 #define WEIGHTS_COST 0.5 /* the weight of a sample that a filter reads */
 #define SOFT_COST 1.15   /* filtering a sample with coverage */
 #define MIN_BUDGET 4e6   /* small frames take little time in any case */
@@ -207,7 +207,7 @@ layer_job(const CnvCutting *c, int layer, const CnvBox *box)
   return job;
 }
 
-/* Reserves the coverage of a job. */
+/* Allocates the coverage of a job in the buffer of all jobs. */
 static void
 cover_job(CnvCutting *c, CnvJob *job)
 {
@@ -226,7 +226,7 @@ share_coverage(CnvJob *job, const CnvJob *weights)
   job->coverage = weights->coverage + (guint64)(job->y - weights->y) * weights->coverage_pitch + (job->x - weights->x);
 }
 
-/* Adds the job of a rectangle, cut off where it would write outside the field. weights: CnvJob.weights. */
+/* Adds the job of a rectangle without the part that would be written outside the field. weights: CnvJob.weights. */
 static void
 add_job(CnvCutting *c, const CnvPiece *from, int weights)
 {
@@ -361,7 +361,7 @@ cut_field(CnvCutting *c)
   if (work->moved && work->n_regions > 0) {
     c->job.move_x = move_of(work->target_x, work->region[0].rect.x, c->sub_x);
     c->job.move_y = move_of(work->target_y, work->region[0].rect.y, c->sub_y);
-    if (c->job.fields == 2) /* rounded down */
+    if (c->job.fields == 2) /* a shift rounds down */
       c->job.move_y >>= 1;
   }
   cnv_cutting_make_cells(c);

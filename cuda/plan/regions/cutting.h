@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The state while the work on a frame is cut into jobs, private to this folder. It lies on the heap and is used again
- * for the next frame.
+ * The state while the work on a frame is cut into jobs, private to this folder. It is on the heap and is reused for the
+ * next frame.
  */
 #pragma once
 
 #include "plan/plan.h"
 #include "plan/regions/jobs.h"
 
-/* Far outside any frame, and far inside of int. */
+/* A coordinate far outside any frame, and far within the range of int. */
 #define CNV_FAR (1 << 24)
 
-/* Samples from (x0, y0) up to but without (x1, y1). */
+/* Samples from (x0, y0) up to, but not including, (x1, y1). */
 typedef struct {
   int x0, y0, x1, y1;
 } CnvBox;
@@ -49,8 +49,8 @@ typedef struct {
 /* How exactly regions are cut. Each level is tried if the level before costs too much. */
 typedef enum {
   CNV_CUT_EXACT,  /* all shapes count */
-  CNV_CUT_SIMPLE, /* few shapes count in a cell, and only the strongest plan */
-  CNV_CUT_WHOLE,  /* the same, with one job per plane and field, by the strongest plan */
+  CNV_CUT_SIMPLE, /* in a cell, few shapes count, and only the strongest plan */
+  CNV_CUT_WHOLE,  /* as CNV_CUT_SIMPLE, but one job per plane and field, by the strongest plan */
   CNV_N_CUTS
 } CnvCut;
 
@@ -63,10 +63,10 @@ typedef struct CnvCutting {
   gboolean is_weighed;   /* the plans are for normalised convolution */
   double cost, budget;   /* of all planes so far, and its limit; filtering a sample costs 1 */
   GArray *order;         /* guint16: indices of regions, from the weakest to the strongest */
-  GPtrArray *placed;     /* CnvMask: of each element of made->places */
+  GPtrArray *placed;     /* CnvMask of each element of jobs->places */
 
   /* The current plane and field: */
-  CnvJob job; /* the members that are the same in all jobs */
+  CnvJob job; /* members that are equal in all jobs */
   int sub_x, sub_y;
   int width, height;
   int apron_x, apron_y; /* samples that the widest filter reads beside a job, sum of both sides */

@@ -40,7 +40,7 @@ typedef struct {
 void cnv_jobs_init(CnvJobs *jobs);
 void cnv_jobs_clear(CnvJobs *jobs);
 
-/* Returns TRUE if the jobs are right for `work` too. Plans are not compared: they must be the same as in
+/* Returns TRUE if the jobs are valid for `work`, too. Plans are not compared: they must be the same as in
  * cnv_jobs_make. */
 gboolean cnv_jobs_match(const CnvJobs *jobs, const CnvWork *work);
 

@@ -20,7 +20,7 @@ struct CnvMask {
   int columns;                  /* blocks side by side */
   int left, right, top, bottom; /* first and last column and row with weights above 0; right < left: none */
   guint8 *least, *most;         /* of each block */
-  guint8 weight[];              /* of each cell; least and most follow it */
+  guint8 weight[];              /* of each cell; the arrays least and most follow */
 };
 
 static void
@@ -130,7 +130,7 @@ cnv_mask_n_cells(const CnvMask *mask)
   return (gsize)mask->width * mask->height;
 }
 
-/* Makes room for the cells of all masks, and may discard the old ones. Returns FALSE if there is no memory. */
+/* Allocates memory for the cells of all masks, and may discard the old ones. Returns FALSE if there is no memory. */
 static gboolean
 reserve(CnvJobs *to, gsize size)
 {
@@ -218,8 +218,8 @@ cnv_mask_place(CnvCutting *c, const CnvRegion *region, CnvPlaneShape *shape)
   return TRUE;
 }
 
-/* Finds the first and last block of the cells that the samples from..to - 1 after the first sample take their
- * weights from. */
+/* Finds the first and last block of the mask cells from which the weights of samples from..to - 1 are interpolated.
+ * Samples are counted from the first one of the place. */
 static void
 blocks_of(gint64 first, gint64 step, int cells, int from, int to, int block[2])
 {

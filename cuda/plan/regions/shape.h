@@ -23,8 +23,8 @@
  * off it. */
 #define CNV_MASK_BIAS 5872
 
-/* A region in one plane and field. Samples from (x0, y0) up to but without (x1, y1) have the weight of the shape.
- * For CNV_SHAPE_RECTANGLE that is 1. */
+/* A region in one plane and field. Samples from (x0, y0) up to, but not including, (x1, y1) have the weight of the
+ * shape. For CNV_SHAPE_RECTANGLE that is 1. */
 typedef struct {
   int x0, y0, x1, y1;
   float reach_x, reach_y; /* f + 1 of work.h: distance of the first sample outside that has no weight; 1 for masks */
