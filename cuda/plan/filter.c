@@ -42,7 +42,8 @@ cnv_filter_radius(const CnvFilter *filter, int axis)
   if (filter->radius >= 0)
     return filter->radius;
   if (cnv_filter_info(filter->type)->max_radius > CNV_APERTURE_MAX &&
-      explicit_sigma(filter, axis) > 0) /* far beyond the limit already: to be refused, not to overflow */
+      explicit_sigma(filter, axis) > 0) /* limited so that it does not overflow; the caller rejects a radius this
+                                           large */
     return (int)fmin(fmax(ceil(filter->truncate * explicit_sigma(filter, axis)), 0), 1e9);
   return cnv_filter_info(filter->type)->default_radius;
 }
@@ -76,7 +77,7 @@ cnv_filter_resolve(const CnvFilter *from, CnvResolvedFilter *filter, GError **er
 
   *filter = (CnvResolvedFilter){.settings = from, .kernel = from->kernel};
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
-    if (from->type == CNV_FILTER_MOTION) { /* its radius is along the line: neither axis has its own */
+    if (from->type == CNV_FILTER_MOTION) { /* its radius is along the line, so neither axis has a radius of its own */
       given.radius_axis[axis] = -1;
       given.sigma_axis[axis] = 0;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The filter table. To add a filter: a generate function, and a row where users should find it; CONTRIBUTING.md
- * says how.
+ * The table of filters. To add a filter, write a generate function and add a row where users should find it.
+ * CONTRIBUTING.md says how.
  */
 #include <math.h>
 
@@ -10,8 +10,10 @@
 /* Largest radius of a kernel that is not separable. */
 #define DENSE_RADIUS ((CNV_DENSE_MAX - 1) / 2)
 
-/* ---- taps of known shapes: an odd number along each axis, the anchor in the middle. step: luma samples from one
- * sample of the plane to the next, 1, 2 or 4. Radius and sigma are in luma samples. ---- */
+/* ---- taps of known shapes ----
+ *
+ * They are an odd number along each axis, with the anchor in the middle. step: distance of the plane's samples, in luma
+ * samples: 1, 2 or 4. Radius and sigma are in luma samples. */
 
 static CnvTaps *
 single_taps(double value)
@@ -19,7 +21,7 @@ single_taps(double value)
   return cnv_taps_new(1, 1, &value);
 }
 
-/* Moves a row of taps one luma sample apart to the grid of a subsampled plane. Takes over `taps`. */
+/* Moves a row of taps from the grid of luma to the grid of a subsampled plane, and frees `taps`. */
 static CnvTaps *
 regrid(CnvTaps *taps, int step)
 {
@@ -30,14 +32,15 @@ regrid(CnvTaps *taps, int step)
   return out;
 }
 
-/* Taps to each side of a box in a plane whose samples are step luma samples apart. */
+/* Returns the number of taps on each side of a box, in a plane whose samples are step luma samples apart. */
 static int
 box_reach(int radius, int step)
 {
   return (int)ceil(((2.0 * radius + 1) / step - 1) / 2);
 }
 
-/* A row of 2 * radius + 1 equal taps; on a coarser grid the two outermost count for the part of a sample they cover. */
+/* Returns a row of equal taps that covers 2 * radius + 1 luma samples. On a coarser grid, the two outermost taps are
+ * the parts of a sample that the box covers. */
 static CnvTaps *
 box_taps(int radius, int step)
 {
@@ -62,10 +65,10 @@ gaussian_taps(int radius, double sigma, int step)
   return taps;
 }
 
-/* Points to a side of the grid on which the share of a sample's cell that lies in a disk is counted. */
+/* Points along each side of the grid that measures which part of a sample's cell lies in a disk. */
 #define DISK_GRID 8
 
-/* An ellipse whose semi-axes end where the outermost samples do. */
+/* Returns the taps of an ellipse whose half axes reach the outer edges of the outermost samples. */
 static CnvTaps *
 disk_taps(const int radius[CNV_N_AXES], const int step[CNV_N_AXES])
 {
@@ -87,7 +90,7 @@ disk_taps(const int radius[CNV_N_AXES], const int step[CNV_N_AXES])
   return taps;
 }
 
-/* Convolved with three taps. Takes them over. */
+/* Returns a row of taps convolved with three taps, and frees `taps`. */
 static CnvTaps *
 convolved(CnvTaps *taps, double a, double b, double c)
 {
@@ -101,7 +104,7 @@ convolved(CnvTaps *taps, double a, double b, double c)
   return out;
 }
 
-/* 1 2 1 and its powers. */
+/* Returns the row 1 2 1, convolved with itself until its radius is `radius`. */
 static CnvTaps *
 binomial_taps(int radius)
 {
@@ -112,7 +115,7 @@ binomial_taps(int radius)
   return taps;
 }
 
-/* -r to r. */
+/* Returns the row -radius to radius. */
 static CnvTaps *
 prewitt_taps(int radius)
 {
@@ -123,8 +126,8 @@ prewitt_taps(int radius)
   return taps;
 }
 
-/* The second derivative of a gaussian that sums to 1. What sampling and cutting off leave of its sum is taken off in
- * proportion to the gaussian. */
+/* Returns the second derivative of a gaussian whose taps add up to 1. Sampling and truncation leave a sum other than 0.
+ * It is subtracted in proportion to the gaussian. */
 static CnvTaps *
 second_derivative(const CnvTaps *gaussian, double sigma, int step)
 {
@@ -145,7 +148,8 @@ second_derivative(const CnvTaps *gaussian, double sigma, int step)
 
 /* ---- filters ---- */
 
-/* A term of arrays that it takes over, its anchor in the middle; none where it would be 0 throughout. */
+/* Adds a separable term with the anchor in the middle, and takes ownership of the arrays. A term whose taps are all 0
+ * is not added. */
 static void
 add_term(CnvKernel *kernel, CnvTaps *x, CnvTaps *y)
 {
@@ -165,7 +169,7 @@ add_dense(CnvKernel *kernel, CnvTaps *dense)
       (CnvKernelTerm){.dense = dense, .anchor = {(dense->width - 1) / 2, (dense->height - 1) / 2}, .temporal_tap = -1};
 }
 
-/* One tap of 1. */
+/* Generates one tap of 1. */
 static gboolean
 generate_point(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
@@ -173,7 +177,7 @@ generate_point(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES],
   return TRUE;
 }
 
-/* The unit vector of the angle. Multiples of 90 degrees give exact ones. */
+/* Computes the unit vector of an angle. Multiples of 90 degrees give exact vectors. */
 static void
 direction(double angle, double unit[CNV_N_AXES])
 {
@@ -188,7 +192,7 @@ direction(double angle, double unit[CNV_N_AXES])
     }
 }
 
-/* A row and a column of a box or, for all filters that are made of it, of a gaussian. */
+/* Makes a row and a column: of a box for box and disk, else of a gaussian. */
 static void
 make_axes(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], CnvTaps *taps[CNV_N_AXES])
 {
@@ -222,7 +226,7 @@ static gboolean
 generate_motion(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
   const int radius = filter->radius[CNV_X];
-  double unit[CNV_N_AXES]; /* from point to point of the line */
+  double unit[CNV_N_AXES]; /* from one point of the line to the next */
   int reach[CNV_N_AXES];
   CnvTaps *line;
 
@@ -244,7 +248,7 @@ generate_motion(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES]
   return TRUE;
 }
 
-/* The original minus amount times its Laplacian. */
+/* Generates the original minus amount times its Laplacian. */
 static gboolean
 generate_sharpen(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
@@ -259,7 +263,7 @@ generate_sharpen(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES
   return TRUE;
 }
 
-/* The original, and amount times what a gaussian blur takes off it. */
+/* Generates the original plus amount times its difference from a gaussian blur. */
 static gboolean
 generate_unsharp(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
@@ -272,7 +276,8 @@ generate_unsharp(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES
   return TRUE;
 }
 
-/* factor[CNV_X] times the derivative along x, smoothed along y, and the same along y. Takes the arrays over. */
+/* Adds factor[CNV_X] times the derivative along x, smoothed along y, and likewise for y. Takes ownership of the
+ * arrays. */
 static void
 add_derivatives(CnvKernel *kernel, CnvTaps *smooth, CnvTaps *derivative, const double factor[CNV_N_AXES],
                 const int subsample[CNV_N_AXES])
@@ -306,7 +311,7 @@ generate_gradient(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXE
   return TRUE;
 }
 
-/* Second derivatives along both axes, smoothed across from radius 2 on. */
+/* Generates the second derivatives along both axes, smoothed across if the radius is at least 2. */
 static gboolean
 generate_laplacian(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
@@ -333,7 +338,7 @@ generate_log(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], C
   return TRUE;
 }
 
-/* The original and amount times its mean slope in the direction of the angle. */
+/* Generates the original plus amount times its mean slope in the direction of the angle. */
 static gboolean
 generate_emboss(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
@@ -341,17 +346,18 @@ generate_emboss(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES]
   double factor[CNV_N_AXES];
 
   direction(filter->settings->angle, factor);
-  for (int axis = 0; axis < CNV_N_AXES; axis++) /* by the sums of the smoothing taps and of the positive ones across */
+  for (int axis = 0; axis < CNV_N_AXES; axis++) /* divided by the sum of the smoothing taps, and by the sum of the
+                                                   positive taps across */
     factor[axis] *= filter->settings->amount / ((2 * radius + 1) * (radius * (radius + 1) / 2));
   add_term(kernel, single_taps(1), single_taps(1));
   add_derivatives(kernel, box_taps(radius, 1), prewitt_taps(radius), factor, subsample);
   return TRUE;
 }
 
-/* Luma samples of a cell of fill: as large as suits engines. */
+/* Side of a cell of fill, in luma samples: a size that suits the engines. */
 #define FILL_CELL 64
 
-/* The mean of a cell is that of samples, as one tap leaves them. */
+/* Sets the size of the cells, and generates one tap of 1: their means are means of unfiltered samples. */
 static gboolean
 generate_cells(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {

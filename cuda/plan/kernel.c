@@ -31,7 +31,7 @@ cnv_kernel_total(const CnvKernel *kernel, double (*measure)(const CnvTaps *taps)
   return sum;
 }
 
-/* Numbers that every filter has, used or not. */
+/* Checks the numbers that every filter has, even if it does not use them. */
 static gboolean
 check_numbers(const CnvFilter *filter, GError **error)
 {
@@ -52,7 +52,7 @@ check_numbers(const CnvFilter *filter, GError **error)
   return TRUE;
 }
 
-/* The arrays that the user gives along x and y. */
+/* Checks the arrays of taps that the user sets along x and y. */
 static gboolean
 check_given(const CnvFilter *filter, GError **error)
 {
@@ -61,7 +61,7 @@ check_given(const CnvFilter *filter, GError **error)
          cnv_taps_check(filter->kernel_axis[CNV_Y], "kernel-y", error);
 }
 
-/* Rows times columns times taps in time: engines add up their products. */
+/* Checks the products of rows, columns and taps in time, because engines add these up. */
 static gboolean
 check_products(const CnvFilter *filter, const CnvKernel *kernel, GError **error)
 {
@@ -84,7 +84,7 @@ check_size(const CnvKernelTerm *term, GError **error)
                     term->dense ? "no" : "a", most, most);
 }
 
-/* The terms of one frame of a 3D kernel; frame -1: of a filter that has no frames. */
+/* Generates the terms of one frame of a 3D kernel. frame: -1 if the filter has no frames. */
 static gboolean
 generate(const CnvFilter *filter, int frame, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
@@ -104,7 +104,7 @@ generate(const CnvFilter *filter, int frame, const int subsample[CNV_N_AXES], Cn
   return right;
 }
 
-/* A 3D kernel is a frame times weights, or one term for each of its frames. */
+/* Generates a 3D kernel: one frame times weights, or one term per frame. */
 static gboolean
 generate_volume(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
@@ -142,7 +142,7 @@ cnv_filter_generate(const CnvFilter *filter, const int subsample[CNV_N_AXES], Cn
   for (int t = 0; right && t < kernel->n_terms; t++) {
     CnvKernelTerm *term = &kernel->term[t];
 
-    /* Taps that are a row times a column are kept so: every algorithm is faster on them. */
+    /* Every algorithm is faster with taps that are a row times a column. */
     if (term->dense && cnv_taps_factor(term->dense, 1, &term->axis[CNV_X], &term->axis[CNV_Y]))
       g_clear_pointer(&term->dense, cnv_taps_unref);
     right = check_size(term, error);
@@ -162,7 +162,8 @@ cnv_kernel_factor(CnvKernel *kernel, int max_dense)
 
   if (!dense || dense->width * dense->height <= max_dense || cnv_taps_magnitude(dense) == 0)
     return;
-  rank = (dense->width * dense->height - 1) / (dense->width + dense->height); /* that many take fewer products */
+  rank = (dense->width * dense->height - 1) / (dense->width + dense->height); /* the largest rank that needs fewer
+                                                                                 products */
   rank = cnv_taps_factor(dense, MIN(rank, CNV_MAX_RANK), row, column);
   if (rank == 0)
     return;
@@ -176,7 +177,7 @@ cnv_kernel_factor(CnvKernel *kernel, int max_dense)
   cnv_taps_unref(dense);
 }
 
-/* Adds a row times a column to the taps around it. */
+/* Adds a row times a column to dense taps, with the centres on each other. */
 static void
 add_product(CnvTaps *dense, const CnvTaps *row, const CnvTaps *column)
 {

@@ -9,7 +9,7 @@
 #include "plan/component.h"
 #include "plan/plane.h"
 
-#define LEAST_STEP 4 /* pixels from column to column, and row to row */
+#define LEAST_STEP 4 /* least distance of the grid's columns and rows, in pixels */
 
 static void
 find_luma(CnvScene *scene)
@@ -58,7 +58,8 @@ cnv_scene_new(const CnvImage *image, guint n_slots, GError **error)
   scene->image = *image;
   scene->layout = cnv_layout_of(image);
   find_luma(scene);
-  for (int m = 0; m <= scene->component[scene->n_components - 1].plane; m++) /* luma is in a format's first planes */
+  for (int m = 0; m <= scene->component[scene->n_components - 1].plane; m++) /* luma is in the first planes of a
+                                                                                format */
     cnv_layout_add(&scene->rows_layout, m, cnv_format_row_bytes(image->format, m, image->width), rows_of(image));
   scene->row_step = step_of(image->height);
   scene->pending = -1;
