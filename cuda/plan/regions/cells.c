@@ -40,9 +40,9 @@ is_in_ellipse(const CnvPlaneShape *s, double x, double y, double half_x, double 
   return from_x * from_x + from_y * from_y < 1;
 }
 
-/* An ellipse has weight 1 in a whole box if it has weight 1 at the corners. It has weight 0 in a whole box if it has
- * weight 0 at the point of the box that is nearest to its middle. Scaling an axis turns the ellipse into a circle,
- * and the same point stays the nearest. */
+/* Returns the weights of an ellipse in a box. It has weight 1 in the whole box if it has weight 1 at the corners. It
+ * has weight 0 in the whole box if it has weight 0 at the point of the box that is nearest to its middle. Scaling an
+ * axis turns the ellipse into a circle, and the same point stays the nearest. */
 static CnvTouch
 touch_of_ellipse(const CnvPlaneShape *s, const CnvBox *box)
 {

@@ -139,25 +139,25 @@ cnv_shape_is_hard(const CnvPlaneShape *s)
   return s->shape == CNV_SHAPE_RECTANGLE && s->reach_x == 1 && s->reach_y == 1;
 }
 
-/* shapes.c: sorts the regions by strength. */
+/* Sorts the regions by strength (shapes.c). */
 void cnv_cutting_sort(CnvCutting *c);
 
-/* shapes.c: makes the shape of a region in the plane and field, and its layer if regions are isolated. Returns FALSE
+/* Makes the shape of a region in the plane and field, and its layer if regions are isolated (shapes.c). Returns FALSE
  * if the region has no weight there. */
 gboolean cnv_cutting_shape(CnvCutting *c, guint region, CnvPlaneShape *shape);
 
-/* cells.c: makes the grid of the field, adds the shapes of the regions to its cells, and finds the pieces. */
+/* Makes the grid of the field, adds the shapes of the regions to its cells, and finds the pieces (cells.c). */
 void cnv_cutting_make_cells(CnvCutting *c);
 
-/* mask.c: copies the masks of the work. Returns FALSE if `to` has the same masks already. */
+/* Copies the masks of the work (mask.c). Returns FALSE if `to` has the same masks already. */
 gboolean cnv_masks_take(CnvJobs *to, const CnvWork *work);
 
-/* mask.c: gives a shape the weights of a region's mask. The shape is the part of the region's rectangle in the
- * field. Returns FALSE if cnv_masks_take did not copy the mask. */
+/* Gives a shape the weights of a region's mask (mask.c). The shape is the part of the region's rectangle in the field.
+ * Returns FALSE if cnv_masks_take did not copy the mask. */
 gboolean cnv_mask_place(CnvCutting *c, const CnvRegion *region, CnvPlaneShape *shape);
 
 /* The weights of a shape in a box: all 0, mixed, or all 1. */
 typedef enum { CNV_OUTSIDE, CNV_SOFT, CNV_INSIDE } CnvTouch;
 
-/* mask.c: returns which weights a mask has in a box of the shape's samples. */
+/* Returns which weights a mask has in a box of the shape's samples (mask.c). */
 CnvTouch cnv_mask_touch(const CnvCutting *c, const CnvPlaneShape *shape, const CnvBox *box);
