@@ -32,7 +32,7 @@ check_frame(const CnvImage *image, const CnvLayout *layout, const CnvFrame *fram
   return TRUE;
 }
 
-/* TRUE if the regions are isolated by normalised convolution (work.h). */
+/* Returns TRUE if the regions are isolated by normalised convolution (work.h). */
 static gboolean
 is_weighed(const CnvWork *work)
 {

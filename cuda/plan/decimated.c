@@ -329,7 +329,7 @@ places_init(Places *s, int step, int radius)
     }
 }
 
-/* Computes the taps of one place by least squares. wanted: the taps to approximate; wanted[0] lies on the output. */
+/* Computes the taps of one place by least squares. wanted: the taps to approximate; wanted[0] is on the output. */
 static void
 places_solve(const Places *s, const double *wanted, int place, double *tap)
 {
