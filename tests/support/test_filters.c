@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The filters that the tests run, and of which frames they are timed: every kind the engine treats apart, with random
- * taps where taps are given; and the case that others are made from.
+ * The filters that the tests run, and the frames on which they are timed. There is one of each kind that the engine
+ * treats differently, with random taps if it needs taps; and the case from which others are made.
  */
 #include "support/cases.h"
 #include "support/filter.h"
@@ -185,7 +185,7 @@ ranked_taps(int rank, int width, int height, guint32 *state)
   return taps;
 }
 
-/* Signed taps are small whole numbers, so that sums that cancel do so in every arithmetic. */
+/* Returns random taps. Signed taps are small whole numbers, so that sums that cancel are 0 in any arithmetic. */
 static CnvTaps *
 random_taps(const TestFilter *row, int width, int height, guint32 *state)
 {
@@ -272,7 +272,7 @@ test_image_make(const TestCase *c, CnvImage *image)
   *image = (CnvImage){format, c->width, c->height, 0.2126, 0.0722, c->full_range};
 }
 
-/* An odd corner of the address space that differs from case to case. */
+/* Returns an odd address and stride that differ from case to case. */
 static TestLayout
 some_layout(int guard)
 {
