@@ -56,4 +56,4 @@ CnvCover cnv_jobs_cover(const CnvJobs *jobs);
 
 /* Writes the coverage of row y of a job: to[0] is the aligned byte at or before the first pixel, and there are
  * coverage_pitch bytes. */
-void cnv_coverage_row(const CnvCover *cover, const CnvJob *job, int y, guint8 *jobs);
+void cnv_coverage_row(const CnvCover *cover, const CnvJob *job, int y, guint8 *to);
