@@ -153,7 +153,7 @@ gst_cuda_convolve_read_session_stats(GstCudaConvolve *self)
   GST_OBJECT_UNLOCK(self);
   if (crowd > 0)
     gst_cuda_convolve_warn_once(
-        GST_ELEMENT(self), self->recipe.told,
+        GST_ELEMENT(self), self->recipe.posted,
         self->recipe.in_force.roi.invert
             ? "%u regions meet in one place, and leaving out each exactly would take more than %d times as long as "
               "filtering the whole frame: in blocks in which more than %d regions meet, the weaker ones are filtered "

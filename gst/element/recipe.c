@@ -24,8 +24,8 @@ gst_cuda_convolve_recipe_init(GstCudaConvolveRecipe *recipe, GstElement *element
                               const GstCudaConvolveCaps *caps)
 {
   *recipe =
-      (GstCudaConvolveRecipe){.element = element, .live = live, .caps = caps, .told = g_hash_table_new(NULL, NULL)};
-  gst_cuda_convolve_regions_init(&recipe->regions, element, recipe->told);
+      (GstCudaConvolveRecipe){.element = element, .live = live, .caps = caps, .posted = g_hash_table_new(NULL, NULL)};
+  gst_cuda_convolve_regions_init(&recipe->regions, element, recipe->posted);
 }
 
 void
@@ -35,7 +35,7 @@ gst_cuda_convolve_recipe_clear(GstCudaConvolveRecipe *recipe)
   gst_cuda_convolve_settings_clear(&recipe->in_force);
   cnv_plan_unref(recipe->plan);
   gst_cuda_convolve_regions_clear(&recipe->regions);
-  g_hash_table_unref(recipe->told);
+  g_hash_table_unref(recipe->posted);
   g_free(recipe->outside);
   clear_radius_plans(recipe);
 }
@@ -71,8 +71,8 @@ use_settings(GstCudaConvolveRecipe *recipe, const GstCudaConvolveSettings *setti
     return FALSE;
   }
   if (plan != recipe->plan) {
-    GST_DEBUG("new plan: %s, %dx%d %s%s", cnv_filters[settings->filter.type].nick.nick, image->width, image->height,
-              image->format->name, cnv_plan_is_identity(plan) ? ", identity" : "");
+    GST_DEBUG("new plan: %s, %dx%d %s%s", cnv_filter_info(settings->filter.type)->nick.nick, image->width,
+              image->height, image->format->name, cnv_plan_is_identity(plan) ? ", identity" : "");
     clear_radius_plans(recipe);
     cnv_plan_unref(recipe->plan);
     recipe->plan = plan;
@@ -106,9 +106,9 @@ report_settings(GstCudaConvolveRecipe *recipe)
   gboolean is_new = outside && g_strcmp0(outside, recipe->outside) != 0;
 
   if (is_new)
-    gst_cuda_convolve_repeat_clear(recipe->element, recipe->told);
+    gst_cuda_convolve_repeat_clear(recipe->element, recipe->posted);
   gst_cuda_convolve_report_unused(recipe->element, settings, &recipe->image, recipe->plan, !recipe->is_running,
-                                  recipe->told);
+                                  recipe->posted);
   if (is_new && !gst_cuda_convolve_all_outside(&settings->roi, &recipe->image))
     gst_cuda_convolve_post(recipe->element, GST_MESSAGE_WARNING,
                            g_error_new_literal(CNV_ERROR, CNV_ERROR_SETTINGS, outside), "checking the settings");
@@ -200,13 +200,13 @@ limit_radius(const CnvFilterInfo *info, double radius)
 static int
 radius_of(GstCudaConvolveRecipe *recipe, const CnvRect *rect)
 {
-  const CnvFilterInfo *info = &cnv_filters[recipe->in_force.filter.type];
+  const CnvFilterInfo *info = cnv_filter_info(recipe->in_force.filter.type);
   int longer = MAX(rect->width, rect->height);
   double radius = ceil(recipe->in_force.roi.relative_size * longer - ROUNDING_SLACK);
 
   if (radius > info->max_radius)
     gst_cuda_convolve_warn_once(
-        recipe->element, recipe->told,
+        recipe->element, recipe->posted,
         "a region of %dx%d needs radius %.0f, and the limit of filter=%s is %d, which is used: choose gaussian or box, "
         "whose limit is %d, or lower roi-relative-size",
         rect->width, rect->height, radius, info->nick.nick, info->max_radius, CNV_RADIUS_MAX);
@@ -242,7 +242,7 @@ make_radius_plan(GstCudaConvolveRecipe *recipe, int radius)
   while (!plan && (smaller = step_down(smaller)) > 0)
     plan = plan_of_radius(recipe, smaller, NULL);
   if (error)
-    gst_cuda_convolve_warn_once(recipe->element, recipe->told,
+    gst_cuda_convolve_warn_once(recipe->element, recipe->posted,
                                 "a region needs radius %d: %s; it is filtered with radius %d", radius, error->message,
                                 plan ? smaller : cnv_filter_radius(&recipe->in_force.filter, CNV_X));
   return plan ? plan : cnv_plan_ref(recipe->plan);
@@ -320,7 +320,7 @@ filter_all(GstCudaConvolveRecipe *recipe)
   recipe->work.everything = TRUE;
   if (settings->roi.strength != CNV_ROI_RELATIVE)
     return;
-  recipe->plans[0] = find_radius_plan(recipe, limit_radius(&cnv_filters[settings->filter.type], radius));
+  recipe->plans[0] = find_radius_plan(recipe, limit_radius(cnv_filter_info(settings->filter.type), radius));
   recipe->work.plan = recipe->plans;
 }
 

@@ -21,7 +21,7 @@ typedef struct {
   CnvImage image;                   /* of the last update, like backend */
   const CnvBackend *backend;
   CnvPlan *radius_plan[CNV_RADIUS_MAX + 1]; /* plans for the sizes of regions, made after `plan`; or NULL */
-  GHashTable *told;                         /* messages that were posted since the start: see messages.h and unused.h */
+  GHashTable *posted;                       /* messages that were posted since the start: see messages.h and unused.h */
   gboolean is_running;                      /* a frame has arrived since the start */
   char *outside;                            /* warning about regions outside the frame at the last update; NULL: none */
 

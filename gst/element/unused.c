@@ -54,7 +54,7 @@ takes_radius_of_sigma(const CnvFilter *filter)
   for (int axis = 0; axis < CNV_N_AXES; axis++)
     takes = takes || (filter->radius < 0 && filter->radius_axis[axis] < 0 &&
                       (filter->sigma > 0 || filter->sigma_axis[axis] > 0));
-  return takes && cnv_filters[filter->type].max_radius > CNV_APERTURE_MAX;
+  return takes && cnv_filter_info(filter->type)->max_radius > CNV_APERTURE_MAX;
 }
 
 /* Returns TRUE if less than one sigma is left on a side. */
@@ -161,8 +161,8 @@ find_conditions(const GstCudaConvolveSettings *settings, const CnvImage *image, 
   holds[NO_KERNEL_T] = !filter->kernel_t;
   holds[KERNEL_T] = filter->kernel_t != NULL;
   holds[ONE_FRAME] = cnv_plan_frames(plan, NULL) == 1;
-  holds[GRADIENT] = cnv_filters[filter->type].gradient;
-  holds[NO_RADIUS] = cnv_filters[filter->type].max_radius == 0;
+  holds[GRADIENT] = cnv_filter_info(filter->type)->is_gradient;
+  holds[NO_RADIUS] = cnv_filter_info(filter->type)->max_radius == 0;
   holds[FIXED_RADIUS] = !takes_radius_of_sigma(filter);
   holds[FIXED_RADII] = holds[FIXED_RADIUS] && (filter->chroma_sigma == 0 || filter->chroma_radius >= 0);
   holds[CUT_SIGMA] = cuts_sigma(filter) && !follows_size;
@@ -346,22 +346,22 @@ report(GstElement *element, GstMessageType type, const char *name, const char *b
 
 /* Returns TRUE once per property, and a second time if it then leaves something visible. */
 static gboolean
-is_new(GHashTable *told, GParamSpec *spec, gboolean exposes)
+is_new(GHashTable *posted, GParamSpec *spec, gboolean exposes)
 {
-  gboolean first = g_hash_table_add(told, GSIZE_TO_POINTER(gst_cuda_convolve_property_slot(spec->param_id)));
+  gboolean first = g_hash_table_add(posted, GSIZE_TO_POINTER(gst_cuda_convolve_property_slot(spec->param_id)));
 
-  return exposes ? g_hash_table_add(told, spec) : first;
+  return exposes ? g_hash_table_add(posted, spec) : first;
 }
 
 void
-gst_cuda_convolve_repeat_clear(GstElement *element, GHashTable *told)
+gst_cuda_convolve_repeat_clear(GstElement *element, GHashTable *posted)
 {
-  g_hash_table_remove(told, g_object_class_find_property(G_OBJECT_GET_CLASS(element), "roi-source"));
+  g_hash_table_remove(posted, g_object_class_find_property(G_OBJECT_GET_CLASS(element), "roi-source"));
 }
 
 void
 gst_cuda_convolve_report_unused(GstElement *element, const GstCudaConvolveSettings *settings, const CnvImage *image,
-                                const CnvPlan *plan, gboolean is_start, GHashTable *told)
+                                const CnvPlan *plan, gboolean is_start, GHashTable *posted)
 {
   GObjectClass *klass = G_OBJECT_GET_CLASS(element);
   gboolean holds[N_CONDITIONS];
@@ -378,7 +378,7 @@ gst_cuda_convolve_report_unused(GstElement *element, const GstCudaConvolveSettin
       GParamSpec *spec = g_object_class_find_property(klass, *name);
       g_autofree char *value = NULL;
 
-      if (!gst_cuda_convolve_property_is_set(settings, spec->param_id) || !is_new(told, spec, rows[i].exposes))
+      if (!gst_cuda_convolve_property_is_set(settings, spec->param_id) || !is_new(posted, spec, rows[i].exposes))
         continue;
       value = rows[i].beside && !beside ? g_strdup(image->format->name) : describe(settings, beside ? beside : spec);
       report(element, is_start || rows[i].exposes ? GST_MESSAGE_WARNING : GST_MESSAGE_INFO, *name, rows[i].beside,

@@ -8,9 +8,9 @@
 
 /* Posts a message with the fix for each property that is set and has no effect. It is a WARNING at the start, and also
  * later if something stays visible that should be hidden; else an INFO. image, plan: those in force with the settings.
- * told: set of the posted messages, which is extended. */
+ * posted: set of the posted messages, which is extended. */
 void gst_cuda_convolve_report_unused(GstElement *element, const GstCudaConvolveSettings *settings,
-                                     const CnvImage *image, const CnvPlan *plan, gboolean is_start, GHashTable *told);
+                                     const CnvImage *image, const CnvPlan *plan, gboolean is_start, GHashTable *posted);
 
 /* Returns the properties that have no effect with the others, set or not: a field for each, with the reason as text.
  * element: only its class is used. */
@@ -26,7 +26,7 @@ gboolean gst_cuda_convolve_all_outside(const GstCudaConvolveRoi *roi, const CnvI
 
 /* Allows gst_cuda_convolve_report_unused to repeat, for other regions, its warning that the whole frame stays visible.
  */
-void gst_cuda_convolve_repeat_clear(GstElement *element, GHashTable *told);
+void gst_cuda_convolve_repeat_clear(GstElement *element, GHashTable *posted);
 
 /* Returns a warning that names the rectangles and polygons that are not visible in the frame, or NULL if all are. */
 char *gst_cuda_convolve_name_outside(const GstCudaConvolveRoi *roi, const CnvImage *image);

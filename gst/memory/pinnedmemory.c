@@ -18,7 +18,7 @@ struct _GstCudaConvolvePinnedAllocator {
 G_DEFINE_TYPE(GstCudaConvolvePinnedAllocator, gst_cuda_convolve_pinned_allocator, GST_TYPE_ALLOCATOR)
 
 typedef struct {
-  GstCudaConvolvePinnedAllocator *of;
+  GstCudaConvolvePinnedAllocator *allocator;
   guint8 *data;
 } Block;
 
@@ -27,8 +27,8 @@ free_block(gpointer data)
 {
   Block *block = data;
 
-  block->of->backend->free_pinned(gst_cuda_convolve_device->handle(block->of->context), block->data);
-  gst_object_unref(block->of);
+  block->allocator->backend->free_pinned(gst_cuda_convolve_device->handle(block->allocator->context), block->data);
+  gst_object_unref(block->allocator);
   g_free(block);
 }
 

@@ -196,15 +196,15 @@ read_taps(const char *what, const GValue *array, GError **error)
 gboolean
 gst_cuda_convolve_taps_from_value(const GValue *array, const char *what, gboolean rows, CnvTaps **taps, GError **error)
 {
-  CnvTaps *made = NULL;
+  CnvTaps *values = NULL;
 
   if (holds_arrays(array) && !rows)
     return cnv_refuse(error, "%s: an array of arrays instead of one row of numbers: write <1,2,1>, or use kernel",
                       what);
-  if (size_of(array) > 0 && !(made = read_taps(what, array, error)))
+  if (size_of(array) > 0 && !(values = read_taps(what, array, error)))
     return FALSE;
   cnv_taps_unref(*taps);
-  *taps = made;
+  *taps = values;
   return TRUE;
 }
 
@@ -300,7 +300,7 @@ refuse_flat(const char *what, const GValue *array, GError **error)
 gboolean
 gst_cuda_convolve_rects_from_value(const GValue *array, const char *what, GArray **rects, GError **error)
 {
-  g_autoptr(GArray) made = g_array_new(FALSE, FALSE, sizeof(double));
+  g_autoptr(GArray) values = g_array_new(FALSE, FALSE, sizeof(double));
   guint n = size_of(array);
 
   if (n == 4 && !holds_arrays(array))
@@ -308,10 +308,10 @@ gst_cuda_convolve_rects_from_value(const GValue *array, const char *what, GArray
   if (n > CNV_MAX_REGIONS)
     return cnv_refuse(error, "%s: %u rectangles, and the limit is %d: merge some", what, n, CNV_MAX_REGIONS);
   for (guint i = 0; i < n; i++)
-    if (!read_rect(what, entry(array, i), i, made, error))
+    if (!read_rect(what, entry(array, i), i, values, error))
       return FALSE;
   g_clear_pointer(rects, g_array_unref);
-  *rects = n > 0 ? g_steal_pointer(&made) : NULL;
+  *rects = n > 0 ? g_steal_pointer(&values) : NULL;
   return TRUE;
 }
 
@@ -401,19 +401,19 @@ read_polygon(const char *what, const GValue *value, guint i, GArray *points, GEr
 gboolean
 gst_cuda_convolve_polygons_from_value(const GValue *array, const char *what, GPtrArray **polygons, GError **error)
 {
-  g_autoptr(GPtrArray) made = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
+  g_autoptr(GPtrArray) values = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
 
   if (!check_polygon_sizes(what, array, error))
     return FALSE;
   for (guint i = 0; i < size_of(array); i++) {
     GArray *points = g_array_new(FALSE, FALSE, sizeof(double));
 
-    g_ptr_array_add(made, points);
+    g_ptr_array_add(values, points);
     if (!read_polygon(what, entry(array, i), i, points, error))
       return FALSE;
   }
   g_clear_pointer(polygons, g_ptr_array_unref);
-  *polygons = made->len > 0 ? g_steal_pointer(&made) : NULL;
+  *polygons = values->len > 0 ? g_steal_pointer(&values) : NULL;
   return TRUE;
 }
 

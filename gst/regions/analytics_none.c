@@ -22,7 +22,7 @@ gst_cuda_convolve_analytics_add(GstCudaConvolveRegions *regions, GstBuffer *buff
 {
   if (has_relation_meta(buffer))
     gst_cuda_convolve_warn_once(
-        regions->element, regions->told,
+        regions->element, regions->posted,
         "frames have a GstAnalyticsRelationMeta, which this build cannot read: what a detector found %s; build "
         "the plugin with gstreamer-analytics-1.0 of GStreamer 1.24 or newer (libgstreamer-plugins-bad1.0-dev)",
         regions->roi->invert                              ? "is filtered too"

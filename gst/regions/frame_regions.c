@@ -68,10 +68,10 @@ add_metas(GstCudaConvolveRegions *regions, GstBuffer *buffer)
   GstMeta *meta;
 
   while ((meta = gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))) {
-    GstVideoRegionOfInterestMeta *of = (GstVideoRegionOfInterestMeta *)meta;
-    const char *type = g_quark_to_string(of->roi_type);
-    const double rect[4] = {of->x, of->y, of->w, of->h};
-    GstBuffer *mask = mask_of(of);
+    GstVideoRegionOfInterestMeta *roi = (GstVideoRegionOfInterestMeta *)meta;
+    const char *type = g_quark_to_string(roi->roi_type);
+    const double rect[4] = {roi->x, roi->y, roi->w, roi->h};
+    GstBuffer *mask = mask_of(roi);
 
     gst_cuda_convolve_regions_note_meta(regions, type ? type : "");
     if (!gst_cuda_convolve_regions_take_type(regions, type ? type : ""))
@@ -111,12 +111,12 @@ warn_of_none(GstCudaConvolveRegions *regions, const char *period)
   else
     remedy = g_strdup("put a detector that attaches GstVideoRegionOfInterestMeta before this element, or set "
                       "roi-source=property");
-  gst_cuda_convolve_warn_once(regions->element, regions->told, "roi-source=meta finds no region in %s: %s; %s", period,
-                              roi->invert ? "with roi-invert=true the whole picture is filtered"
-                              : roi->missing == CNV_ROI_MISSING_FILTER
-                                  ? "with roi-missing=filter the whole picture is filtered"
-                                  : "nothing is filtered, and the whole picture stays visible",
-                              remedy);
+  gst_cuda_convolve_warn_once(
+      regions->element, regions->posted, "roi-source=meta finds no region in %s: %s; %s", period,
+      roi->invert                              ? "with roi-invert=true the whole picture is filtered"
+      : roi->missing == CNV_ROI_MISSING_FILTER ? "with roi-missing=filter the whole picture is filtered"
+                                               : "nothing is filtered, and the whole picture stays visible",
+      remedy);
   regions->search.is_over = TRUE;
 }
 
@@ -149,7 +149,7 @@ static void
 keep_first(GstCudaConvolveRegions *regions)
 {
   gst_cuda_convolve_warn_once(
-      regions->element, regions->told,
+      regions->element, regions->posted,
       "a frame has %u regions, and roi-target-x=%d can place only one: the first is placed there, and the others are "
       "not filtered; set roi-target-x and roi-target-y to -1, or choose one region with roi-types",
       regions->region->len, regions->roi->target_x);

@@ -12,10 +12,10 @@
 #define ROUNDING_SLACK 1e-6 /* 0.07 * 100 is slightly more than 7, but must not cover another pixel */
 
 void
-gst_cuda_convolve_regions_init(GstCudaConvolveRegions *regions, GstElement *element, GHashTable *told)
+gst_cuda_convolve_regions_init(GstCudaConvolveRegions *regions, GstElement *element, GHashTable *posted)
 {
   *regions = (GstCudaConvolveRegions){.element = element,
-                                      .told = told,
+                                      .posted = posted,
                                       .region = g_array_new(FALSE, FALSE, sizeof(CnvRegion)),
                                       .masks = gst_cuda_convolve_masks_new(),
                                       .tracks = gst_cuda_convolve_tracks_new(),
@@ -151,7 +151,7 @@ add_mask(GstCudaConvolveRegions *regions, GstCudaConvolveMask *mask, const doubl
     if (cnv_region_box(&mask->region).width > 0)
       g_array_append_val(regions->region, mask->region);
   } else {
-    gst_cuda_convolve_warn_once(regions->element, regions->told, "%s; in place of such a mask %s", error->message,
+    gst_cuda_convolve_warn_once(regions->element, regions->posted, "%s; in place of such a mask %s", error->message,
                                 roi->invert ? "everything is filtered" : "its whole rectangle is filtered");
     g_error_free(error);
     if (!roi->invert)
@@ -236,7 +236,7 @@ gst_cuda_convolve_regions_limit(GstCudaConvolveRegions *regions)
     join_last(regions);
   g_array_set_size(regions->region, CNV_MAX_REGIONS);
   gst_cuda_convolve_warn_once(
-      regions->element, regions->told,
+      regions->element, regions->posted,
       "a frame has more than %d regions: %s; choose fewer with roi-types, or merge regions upstream", CNV_MAX_REGIONS,
       invert ? "the others are filtered too" : "one rectangle around the others is filtered");
 }

@@ -8,8 +8,8 @@
 #include "regions/roi_settings.h"
 
 typedef struct {
-  GstElement *element; /* element and told: for warnings, see messages.h */
-  GHashTable *told;    /* owned by the caller */
+  GstElement *element; /* element and posted: for warnings, see messages.h */
+  GHashTable *posted;  /* owned by the caller */
   GArray *region;      /* CnvRegion, all with plan 0 */
   GArray *masks;       /* see mask.h */
   GArray *tracks;      /* regions over time, see smooth.h */
@@ -29,7 +29,7 @@ typedef struct {
   gboolean all; /* roi-types includes every type */
 } GstCudaConvolveRegions;
 
-void gst_cuda_convolve_regions_init(GstCudaConvolveRegions *regions, GstElement *element, GHashTable *told);
+void gst_cuda_convolve_regions_init(GstCudaConvolveRegions *regions, GstElement *element, GHashTable *posted);
 void gst_cuda_convolve_regions_clear(GstCudaConvolveRegions *regions);
 
 /* Releases the masks and tracks that are kept from frame to frame. */

@@ -185,7 +185,7 @@ gst_cuda_convolve_roi_check_plan(const GstCudaConvolveRoi *roi, const CnvPlan *p
 gboolean
 gst_cuda_convolve_roi_check(const GstCudaConvolveRoi *roi, const CnvFilter *filter, GError **error)
 {
-  const CnvFilterInfo *info = &cnv_filters[filter->type];
+  const CnvFilterInfo *info = cnv_filter_info(filter->type);
   gboolean relative = roi->strength == CNV_ROI_RELATIVE;
   gboolean x = roi->target_x >= 0, y = roi->target_y >= 0;
 

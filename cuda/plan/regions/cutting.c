@@ -16,7 +16,7 @@
 #define JOB_MARGIN_X 80
 #define JOB_MARGIN_Y 16
 
-/* Costs, where filtering a sample without coverage costs 1. */
+/* Costs, relative to filtering a sample without coverage. */
 #define WEIGHTS_COST 0.5 /* the weight of a sample that a filter reads */
 #define SOFT_COST 1.15   /* filtering a sample with coverage */
 #define MIN_BUDGET 4e6   /* small frames take little time in any case */
@@ -207,13 +207,13 @@ layer_job(const CnvCutting *c, int layer, const CnvBox *box)
   return job;
 }
 
-/* Reserves the coverage of a job. */
+/* Allocates the coverage of a job in the buffer of all jobs. */
 static void
 cover_job(CnvCutting *c, CnvJob *job)
 {
-  job->coverage = c->made->coverage_size + (guint)job->x % CNV_COVERAGE_ALIGNMENT;
+  job->coverage = c->jobs->coverage_size + (guint)job->x % CNV_COVERAGE_ALIGNMENT;
   job->coverage_pitch = cnv_coverage_bytes(job);
-  c->made->coverage_size += (gsize)job->coverage_pitch * job->height;
+  c->jobs->coverage_size += (gsize)job->coverage_pitch * job->height;
 }
 
 /* Uses the coverage of the samples that the job reads: with invert, and if the job is whole, it has the same weights.
@@ -226,7 +226,7 @@ share_coverage(CnvJob *job, const CnvJob *weights)
   job->coverage = weights->coverage + (guint64)(job->y - weights->y) * weights->coverage_pitch + (job->x - weights->x);
 }
 
-/* Adds the job of a rectangle, cut off where it would write outside the field. weights: CnvJob.weights. */
+/* Adds the job of a rectangle without the part that would be written outside the field. weights: CnvJob.weights. */
 static void
 add_job(CnvCutting *c, const CnvPiece *from, int weights)
 {
@@ -247,11 +247,11 @@ add_job(CnvCutting *c, const CnvPiece *from, int weights)
   job.whole = from->whole;
   job.weights = weights;
   if (from->soft && weights > 0 && (c->work->invert || from->whole))
-    share_coverage(&job, &g_array_index(c->made->weights, CnvJob, weights - 1));
+    share_coverage(&job, &g_array_index(c->jobs->weights, CnvJob, weights - 1));
   else if (from->soft)
     cover_job(c, &job);
   c->cost += cost_of(c, &box, from->soft);
-  g_array_append_val(c->made->jobs, job);
+  g_array_append_val(c->jobs->jobs, job);
 }
 
 /* Extends from..to to the samples along an axis that the filter reads, inside the window. far: outside the window
@@ -288,8 +288,8 @@ add_weights(CnvCutting *c, const CnvPiece *from, const CnvBox *box)
   if (layer->cover != CNV_COVER_OWN)
     cover_job(c, &weights);
   c->cost += WEIGHTS_COST * cnv_box_area(&read);
-  g_array_append_val(c->made->weights, weights);
-  return (int)c->made->weights->len;
+  g_array_append_val(c->jobs->weights, weights);
+  return (int)c->jobs->weights->len;
 }
 
 /* Adds the jobs of all joined pieces. They are in the order of their layers. */
@@ -316,10 +316,10 @@ add_jobs(CnvCutting *c)
 static void
 find_shared(CnvCutting *c, guint first)
 {
-  CnvJob *jobs = (CnvJob *)c->made->jobs->data;
+  CnvJob *jobs = (CnvJob *)c->jobs->jobs->data;
 
   memset(c->cell_shapes->data, 0, c->cell_shapes->len * sizeof(CnvCellShapes));
-  for (guint i = first; i < c->made->jobs->len; i++)
+  for (guint i = first; i < c->jobs->jobs->len; i++)
     for (int row = jobs[i].y / CNV_CELL_HEIGHT; row * CNV_CELL_HEIGHT < jobs[i].y + jobs[i].height; row++)
       for (int x = jobs[i].x / CNV_CELL_WIDTH; x * CNV_CELL_WIDTH < jobs[i].x + jobs[i].width; x++) {
         CnvCellShapes *cell = &g_array_index(c->cell_shapes, CnvCellShapes, row * c->grid.columns + x);
@@ -333,7 +333,7 @@ find_shared(CnvCutting *c, guint first)
       }
 }
 
-/* Replaces more than `few` jobs of one layer by one job with coverage for the whole field, unless the first job is
+/* Replaces more than `max_jobs` jobs of one layer by one job with coverage for the whole field, unless the first job is
  * the whole field without coverage. */
 static void
 make_whole(CnvCutting *c, GArray *jobs)
@@ -345,7 +345,7 @@ make_whole(CnvCutting *c, GArray *jobs)
       return;
   if (c->is_weighed && jobs->len > 0 && g_array_index(c->layers, CnvLayer, all[0].layer).cover == CNV_COVER_OWN)
     return;
-  if (jobs->len <= c->few || (!all[0].soft && cnv_box_area(&all[0].box) == (double)c->width * c->height))
+  if (jobs->len <= c->max_jobs || (!all[0].soft && cnv_box_area(&all[0].box) == (double)c->width * c->height))
     return;
   all[0].box = cnv_cutting_field(c);
   all[0].soft = all[0].whole = TRUE;
@@ -356,12 +356,12 @@ static void
 cut_field(CnvCutting *c)
 {
   const CnvWork *work = c->work;
-  guint first = c->made->jobs->len;
+  guint first = c->jobs->jobs->len;
 
   if (work->moved && work->n_regions > 0) {
     c->job.move_x = move_of(work->target_x, work->region[0].rect.x, c->sub_x);
     c->job.move_y = move_of(work->target_y, work->region[0].rect.y, c->sub_y);
-    if (c->job.fields == 2) /* rounded down */
+    if (c->job.fields == 2) /* a shift rounds down */
       c->job.move_y >>= 1;
   }
   cnv_cutting_make_cells(c);
@@ -379,17 +379,17 @@ measure_aprons(CnvCutting *c, int plane)
   c->apron_x = c->apron_y = 0;
   c->reach = (CnvBox){0};
   for (guint i = 0; i < c->work->n_plans; i++) {
-    const CnvPlane *of = &c->work->plan[i]->plane[plane];
+    const CnvPlane *filtered = &c->work->plan[i]->plane[plane];
 
-    for (int t = 0; t < of->n_terms; t++) {
-      int x = cnv_plane_extent(of, t, CNV_X) - 1, y = cnv_plane_extent(of, t, CNV_Y) - 1;
-      int before_x = of->cell[CNV_X] ? 0 : of->term[t].anchor[CNV_X];
-      int before_y = of->cell[CNV_Y] ? 0 : of->term[t].anchor[CNV_Y];
+    for (int t = 0; t < filtered->n_terms; t++) {
+      int x = cnv_plane_extent(filtered, t, CNV_X) - 1, y = cnv_plane_extent(filtered, t, CNV_Y) - 1;
+      int before_x = filtered->cell[CNV_X] ? 0 : filtered->term[t].anchor[CNV_X];
+      int before_y = filtered->cell[CNV_Y] ? 0 : filtered->term[t].anchor[CNV_Y];
 
       c->apron_x = MAX(c->apron_x, x);
       c->apron_y = MAX(c->apron_y, y);
-      c->reach.x0 = MAX(c->reach.x0, of->cell[CNV_X] ? x : before_x);
-      c->reach.y0 = MAX(c->reach.y0, of->cell[CNV_Y] ? y : before_y);
+      c->reach.x0 = MAX(c->reach.x0, filtered->cell[CNV_X] ? x : before_x);
+      c->reach.y0 = MAX(c->reach.y0, filtered->cell[CNV_Y] ? y : before_y);
       c->reach.x1 = MAX(c->reach.x1, x - before_x);
       c->reach.y1 = MAX(c->reach.y1, y - before_y);
     }
@@ -414,7 +414,7 @@ cut_planes(CnvCutting *c, gboolean reckons)
   const CnvPlan *plan = c->work->plan[0];
   int fields = c->work->interlaced ? 2 : 1;
 
-  clear_jobs(c->made);
+  clear_jobs(c->jobs);
   g_ptr_array_set_size(c->placed, 0);
   c->cost = 0;
   for (int p = 0; p < plan->n_planes; p++) {
@@ -436,7 +436,7 @@ cut_planes(CnvCutting *c, gboolean reckons)
       if (reckons)
         c->cost += cost_of(c, &all, FALSE);
       else if (c->work->everything)
-        g_array_append_val(c->made->jobs, c->job);
+        g_array_append_val(c->jobs->jobs, c->job);
       else
         cut_field(c);
     }
@@ -469,7 +469,7 @@ cnv_jobs_init(CnvJobs *to)
                   .masks = g_ptr_array_new(),
                   .regions = g_array_new(FALSE, FALSE, sizeof(CnvRegion)),
                   .cutting = c};
-  c->made = to;
+  c->jobs = to;
   c->order = g_array_new(FALSE, FALSE, sizeof(guint16));
   c->placed = g_ptr_array_new();
   c->layers = g_array_new(FALSE, FALSE, sizeof(CnvLayer));
@@ -481,37 +481,37 @@ cnv_jobs_init(CnvJobs *to)
 }
 
 void
-cnv_jobs_clear(CnvJobs *of)
+cnv_jobs_clear(CnvJobs *jobs)
 {
-  CnvCutting *c = of->cutting;
-  GArray *arrays[] = {of->jobs,   of->grids,   of->cells,   of->lists,      of->shapes,
-                      of->places, of->regions, of->weights, c->order,       c->cell_shapes,
-                      c->layers,  c->entries,  c->pieces,   c->column_jobs, c->joined};
+  CnvCutting *c = jobs->cutting;
+  GArray *arrays[] = {jobs->jobs,   jobs->grids,   jobs->cells,   jobs->lists,    jobs->shapes,
+                      jobs->places, jobs->regions, jobs->weights, c->order,       c->cell_shapes,
+                      c->layers,    c->entries,    c->pieces,     c->column_jobs, c->joined};
 
   for (gsize i = 0; i < G_N_ELEMENTS(arrays); i++)
     g_array_unref(arrays[i]);
   g_ptr_array_unref(c->placed);
   g_free(c);
-  g_byte_array_unref(of->mask_cells);
-  g_ptr_array_unref(of->masks);
+  g_byte_array_unref(jobs->mask_cells);
+  g_ptr_array_unref(jobs->masks);
 }
 
 gboolean
-cnv_jobs_make(CnvJobs *to, const CnvWork *work, guint whole, guint few)
+cnv_jobs_make(CnvJobs *jobs, const CnvWork *work, guint whole, guint max_jobs)
 {
-  CnvCutting *c = to->cutting;
-  gboolean new_masks = cnv_masks_take(to, work);
+  CnvCutting *c = jobs->cutting;
+  gboolean new_masks = cnv_masks_take(jobs, work);
 
-  to->work = *work;
-  g_array_set_size(to->regions, 0);
+  jobs->work = *work;
+  g_array_set_size(jobs->regions, 0);
   if (!work->everything)
-    g_array_append_vals(to->regions, work->region, work->n_regions);
-  c->made = to;
+    g_array_append_vals(jobs->regions, work->region, work->n_regions);
+  c->jobs = jobs;
   c->work = work;
   c->isolated = is_isolated(work);
   c->is_weighed = work->plan[0]->is_weighed && !work->everything;
   c->whole = work->moved || (c->isolated && !c->is_weighed) ? 0 : whole;
-  c->few = few;
+  c->max_jobs = max_jobs;
   if (!work->everything)
     cnv_cutting_sort(c);
   cut_planes(c, TRUE);
@@ -525,9 +525,9 @@ cnv_jobs_make(CnvJobs *to, const CnvWork *work, guint whole, guint few)
 }
 
 gboolean
-cnv_jobs_match(const CnvJobs *of, const CnvWork *work)
+cnv_jobs_match(const CnvJobs *jobs, const CnvWork *work)
 {
-  const CnvWork *a = &of->work;
+  const CnvWork *a = &jobs->work;
 
   if (a->n_plans == 0 || !a->everything != !work->everything || !a->interlaced != !work->interlaced)
     return FALSE;
@@ -535,5 +535,6 @@ cnv_jobs_match(const CnvJobs *of, const CnvWork *work)
          (a->n_regions == work->n_regions && !a->invert == !work->invert && !a->isolated == !work->isolated &&
           a->feather == work->feather && !a->moved == !work->moved && a->target_x == work->target_x &&
           a->target_y == work->target_y &&
-          (work->n_regions == 0 || memcmp(of->regions->data, work->region, work->n_regions * sizeof(CnvRegion)) == 0));
+          (work->n_regions == 0 ||
+           memcmp(jobs->regions->data, work->region, work->n_regions * sizeof(CnvRegion)) == 0));
 }
