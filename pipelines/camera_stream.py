@@ -210,6 +210,8 @@ class Source(Part):
 
     def zones_error(self):
         """Why the zones file's last version is not in force, or an empty text."""
+        if self.zones and not self.zones.get_property('roi-location'):
+            return 'the file is not valid'  # a message has the details
         return self.zones.get_property('stats').get_string('zones-error') if self.zones else ''
 
 
