@@ -67,10 +67,8 @@ class Server:
         factory.set_suspend_mode(GstRtspServer.RTSPSuspendMode.NONE)
         factory.set_latency(0)
         if self.config.password:
-            role = Gst.Structure.new_empty(ROLE)
-            role.set_value('media.factory.access', True)
-            role.set_value('media.factory.construct', True)
-            factory.add_role_from_structure(role)
+            factory.add_role_from_structure(Gst.Structure.new_from_string(
+                f'{ROLE}, media.factory.access=(boolean)true, media.factory.construct=(boolean)true'))
         factory.connect('media-configure', self.add_client, camera)
         return factory
 

@@ -9,6 +9,7 @@ have the same clock and base time, so a time stamp means the same in each.
 """
 import datetime
 import os
+import re
 import threading
 import time
 
@@ -24,6 +25,8 @@ GREY_CAPS = 'video/x-raw,format=I420,width=1280,height=720,framerate=25/1'  # un
 GREY_RATE = 5
 COMPLETE_S = 5  # until a recording is complete
 LONGEST_REASON = 160  # characters on the grey picture
+UNREAD = 'the zones cannot be read: '
+NOT_VALID = 'the file is not valid'  # until a message has the details
 RECORDING = '%Y%m%d-%H%M%S'
 
 CLOCK = None
@@ -47,19 +50,18 @@ def place_in_time(pipeline):
     pipeline.set_base_time(BASE)
 
 
-def size_of(caps):
-    structure = caps.get_structure(0)
-    return structure.get_int('width')[1], structure.get_int('height')[1]
+def info_of(caps):
+    """Not by the structure of the caps, which GStreamer 1.26 for Python wraps and earlier ones do not."""
+    return GstVideo.VideoInfo.new_from_caps(caps)
 
 
 def in_system_memory(caps):
     """The caps of the same frames in system memory."""
-    return Gst.Caps.from_string(caps.get_structure(0).to_string())
+    return Gst.Caps.from_string(re.sub(r'\(memory:[^)]*\)', '', caps.to_string()))
 
 
-def rate_of(caps):
-    known, top, bottom = caps.get_structure(0).get_fraction('framerate')
-    return top / bottom if known and top > 0 else 25
+def rate_of(info):
+    return info.fps_n / info.fps_d if info.fps_n > 0 else 25
 
 
 def error_of(message):
@@ -177,7 +179,7 @@ class Source(Part):
                 if value is not None:
                     head.set_property(name, value)
             self.listen(head, 'select-stream',
-                        lambda _, number, caps: caps.get_structure(0).get_string('media') == 'video')
+                        lambda _, number, caps: 'media=(string)video' in caps.to_string())
             self.listen(head, 'pad-added', self.link_stream)
             self.pipeline.add(head)
             return
@@ -194,7 +196,7 @@ class Source(Part):
 
     def link_decoded(self, _, pad):
         caps = pad.get_current_caps() or pad.query_caps()
-        if caps.get_structure(0).get_name() != 'video/x-raw' or self.sink.is_linked():
+        if not caps.to_string().startswith('video/x-raw') or self.sink.is_linked():
             return
         if self.camera.config.kind == 'file':
             pad.set_offset(running_time())  # a file begins now, not when the process did
@@ -211,8 +213,8 @@ class Source(Part):
     def zones_error(self):
         """Why the zones file's last version is not in force, or an empty text."""
         if self.zones and not self.zones.get_property('roi-location'):
-            return 'the file is not valid'  # a message has the details
-        return self.zones.get_property('stats').get_string('zones-error') if self.zones else ''
+            return NOT_VALID
+        return self.zones.get_property('stats').get_value('zones-error') if self.zones else ''
 
 
 class Grey(Part):
@@ -220,13 +222,12 @@ class Grey(Part):
 
     def __init__(self, caps, text, take, on_message):
         self.caps = caps
-        structure = caps.get_structure(0)
-        width, height = size_of(caps)
+        info = info_of(caps)
         super().__init__(Gst.parse_launch(
             f'videotestsrc is-live=true pattern=solid-color foreground-color=0xff606060 name=source '
-            f'! video/x-raw,format=I420,width={width},height={height},framerate={GREY_RATE}/1 '
+            f'! video/x-raw,format=I420,width={info.width},height={info.height},framerate={GREY_RATE}/1 '
             f'! textoverlay name=text valignment=center halignment=center font-desc="Sans 18" '
-            f'! videoconvert ! video/x-raw,format={structure.get_string("format")} '
+            f'! videoconvert ! video/x-raw,format={info.finfo.name} '
             f'! appsink name=sink emit-signals=true max-buffers=2 enable-last-sample=false'), on_message)
         self.set_text(text)
         self.pipeline.get_by_name('source').set_property('timestamp-offset', running_time())
@@ -288,9 +289,9 @@ class Output(Part):
         caps = sample.get_caps()
         if self.caps is None or not caps.is_equal(self.caps):
             self.caps = caps
-            width, height = size_of(caps)
+            info = info_of(caps)
             self.encoder.set_property('bitrate', self.bitrate or
-                                      max(500, round(width * height * min(rate_of(caps), 60) * 0.07 / 1000)))
+                                      max(500, round(info.width * info.height * min(rate_of(info), 60) * 0.07 / 1000)))
         self.source.emit('push-sample', sample)
 
     def ask_for_key_frame(self):
@@ -469,8 +470,10 @@ class Camera:
         """Shows no picture of the camera as long as its zones are not valid."""
         with self.lock:
             was_blocked, self.blocked = self.blocked, bool(error)
+        if error == NOT_VALID and (self.reason or '').startswith(UNREAD):
+            return
         if error:
-            self.turn_grey('the zones cannot be read: ' + error)
+            self.turn_grey(UNREAD + error)
         elif was_blocked:
             self.turn_grey('the zones were read again')
 
@@ -511,7 +514,7 @@ class Camera:
     @staticmethod
     def explain(source, message):
         text = error_of(message)
-        return ('the zones cannot be read: ' if message.src is source.zones else '') + text
+        return (UNREAD if message.src is source.zones else '') + text
 
     def start_again(self, source):
         """A file begins again, without a grey picture between."""

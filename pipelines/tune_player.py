@@ -179,7 +179,8 @@ class Player:
     def size(self):
         """Width and height of the frames that are filtered, or None before the first."""
         caps = self.filter.get_static_pad('sink').get_current_caps()
-        return caps and (caps.get_structure(0).get_value('width'), caps.get_structure(0).get_value('height'))
+        info = caps and GstVideo.VideoInfo.new_from_caps(caps)
+        return info and (info.width, info.height)
 
     def duration(self):
         """0 if unknown, or if the source cannot seek."""

@@ -24,9 +24,9 @@ from pathlib import Path
 
 try:
     import gi
-    for library in 'Gst', 'GstRtsp', 'GstRtspServer':
+    for library in 'Gst', 'GstVideo', 'GstRtsp', 'GstRtspServer':
         gi.require_version(library, '1.0')
-    from gi.repository import GLib, Gst, GstRtsp, GstRtspServer
+    from gi.repository import GLib, Gst, GstRtsp, GstRtspServer, GstVideo
     import gi.overrides._gi_gst  # noqa: F401
 except (ImportError, ValueError) as error:
     print(f'SKIPPED: no RTSP server of GStreamer for this Python ({error})')
@@ -103,12 +103,12 @@ def serve(port, corrupt):
     encoder.get_by_name('sink').connect('new-sample', take)
     encoder.set_state(Gst.State.PLAYING)
     server, factory, auth = GstRtspServer.RTSPServer(), GstRtspServer.RTSPMediaFactory(), GstRtspServer.RTSPAuth()
-    token, role = GstRtspServer.RTSPToken.new(), Gst.Structure.new_empty('viewer')
+    token = GstRtspServer.RTSPToken.new()
+    role = Gst.Structure.new_from_string(
+        'viewer, media.factory.access=(boolean)true, media.factory.construct=(boolean)true')
     auth.set_supported_methods(GstRtsp.RTSPAuthMethod.DIGEST)
     token.set_string('media.factory.role', 'viewer')
     auth.add_digest(USER, PASSWORD, token)
-    role.set_value('media.factory.access', True)
-    role.set_value('media.factory.construct', True)
     server.set_auth(auth)
     server.set_address('127.0.0.1')
     server.set_service(port)
@@ -131,9 +131,9 @@ class Frame:
     """What the test wants to know of a frame: colour in places, bright samples, the number in the bars."""
 
     def __init__(self, sample):
-        buffer, caps = sample.get_buffer(), sample.get_caps().get_structure(0)
+        buffer, info = sample.get_buffer(), GstVideo.VideoInfo.new_from_caps(sample.get_caps())
         self.time = time.monotonic()
-        self.width, self.height = caps.get_value('width'), caps.get_value('height')
+        self.width, self.height = info.width, info.height
         self.stride = (self.width + 3) // 4 * 4
         self.half = (self.width // 2 + 3) // 4 * 4
         self.data = buffer.extract_dup(0, buffer.get_size())
