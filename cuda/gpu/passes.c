@@ -287,24 +287,6 @@ make_frame(CnvSchedule *schedule, int fields)
   add_launch(schedule, CNV_KERNEL_STAGE_OUT, 0, jobs, n);
 }
 
-/* The rows of whole planes that a slice has. Rows beyond them are read from the frame. */
-static void
-make_slice(CnvSchedule *schedule, int k)
-{
-  CnvJob jobs[CNV_MAX_PLANES];
-  guint n = schedule->work.jobs->len;
-
-  for (guint i = 0; i < n; i++) {
-    int sub_y;
-
-    jobs[i] = g_array_index(schedule->work.jobs, CnvJob, i);
-    sub_y = cnv_schedule_plane_kernel(schedule, &jobs[i])->plane->sub_y;
-    jobs[i].y = k > 0 ? cnv_slice_rows(schedule->slices.end[k - 1], sub_y) : 0;
-    jobs[i].height = cnv_slice_rows(schedule->slices.end[k], sub_y) - jobs[i].y;
-  }
-  add_bank(schedule, g_array_index(schedule->banks, guint, 0), jobs, n);
-}
-
 void
 cnv_schedule_make_launches(CnvSchedule *schedule, int fields)
 {
@@ -316,11 +298,5 @@ cnv_schedule_make_launches(CnvSchedule *schedule, int fields)
   schedule->samples = 0;
   for (guint i = 0; i < schedule->work.jobs->len; i++)
     schedule->samples += samples_of(schedule, &g_array_index(schedule->work.jobs, CnvJob, i));
-  for (int k = 0; k < schedule->slices.n; k++) {
-    if (!schedule->slices.single_launch)
-      make_slice(schedule, k);
-    else if (k == schedule->slices.n - 1)
-      make_frame(schedule, fields);
-    schedule->launches_to[k] = schedule->launches->len;
-  }
+  make_frame(schedule, fields);
 }

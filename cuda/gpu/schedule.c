@@ -414,28 +414,21 @@ runs_at_once(const CnvSchedule *schedule)
 }
 
 gboolean
-cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean cut, gboolean in_place)
+cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean in_place)
 {
   int fields = work->interlaced ? 2 : 1;
 
   schedule->has_new_plans = set_plans(schedule, work);
   schedule->has_new_taps = set_weights(schedule, work);
   schedule->has_new_masks = FALSE;
-  if (!schedule->has_new_taps && cnv_jobs_match(&schedule->work, work) &&
-      !work->overlaps == !schedule->work.work.overlaps && !cut == !schedule->cut && !in_place == !schedule->in_place)
+  if (!schedule->has_new_taps && cnv_jobs_match(&schedule->work, work) && !in_place == !schedule->in_place)
     return FALSE;
-  schedule->cut = cut;
   schedule->in_place = in_place;
   schedule->has_new_masks =
       cnv_jobs_make(&schedule->work, work, work->interlaced ? 0 : planes_with_tiles(schedule), in_place ? FEW_JOBS : 0);
   find_written(schedule, fields);
   find_copies(schedule);
   cover_jobs(schedule);
-  schedule->slices = cnv_slices_of_work(work);
-  /* Constant memory holds one bank at a time: several would be loaded again for each slice. */
-  schedule->slices.single_launch |= !cut || schedule->banks->len > 1;
-  /* Decimated samples reach farther than taps. */
-  schedule->slices.single_launch |= schedule->variant[CNV_KERNEL_INTERPOLATE] != NULL;
   cnv_schedule_make_launches(schedule, fields);
   schedule->beside &=
       !in_place && schedule->launches->len > 0 && schedule->written != (1u << work->plan[0]->layout.n_planes) - 1;

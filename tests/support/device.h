@@ -31,9 +31,6 @@ void *test_device_alloc_pinned(gsize size);
 void test_device_free_pinned(void *memory);
 gboolean test_device_is_pinned(const void *memory);
 
-/* In how many slices the session's last frame was filtered. */
-int test_device_slices(CnvSession *session);
-
 /* A stream of device 0, made when it is first asked for: a CUstream for cnv_session_use_stream, which NULL also is
  * where the build has no CUDA. i: 0..2 */
 void *test_device_stream(int i);
