@@ -80,9 +80,6 @@ void cnv_schedule_clear(CnvSchedule *schedule);
  * arrays are those that were made last time. */
 gboolean cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean in_place);
 
-/* Floats that a plane takes of a constant bank. */
-guint cnv_schedule_taps_of(const CnvPlan *plan, const CnvPlane *plane);
-
 /* The plane of a job, and how it is done. */
 static inline const CnvPlaneKernel *
 cnv_schedule_plane_kernel(const CnvSchedule *schedule, const CnvJob *job)

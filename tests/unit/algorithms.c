@@ -410,6 +410,9 @@ START_TEST(test_named)
       {80, "unsharp", 8, "GRAY16_LE", CNV_BORDER_REPLICATE, "separable"},
       {80, "identity", 1, "YUY2", CNV_BORDER_REPLICATE, "naive,naive"},
       {80, "mosaic", 8, "NV12", CNV_BORDER_REPLICATE, "mosaic,mosaic"},
+      /* of 12 bits, dense taps take longer than fused from 11 rows on */
+      {80, "gaussian", 2, "GBR_12LE", CNV_BORDER_REPLICATE, "tensor,tensor,tensor"},
+      {80, "gaussian", 8, "GBR_12LE", CNV_BORDER_REPLICATE, "fused,fused,fused"},
       {75, "gaussian", 8, "NV12", CNV_BORDER_REPLICATE, "fused,fused"},
       {75, "dense-5x5", 0, "GRAY8", CNV_BORDER_REPLICATE, "tiled"},
       {61, "gaussian", 8, "NV12", CNV_BORDER_REPLICATE, "separable,separable"},
