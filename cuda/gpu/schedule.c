@@ -214,8 +214,8 @@ set_weights(CnvSchedule *schedule, const CnvWork *work)
   for (guint i = 0; i < schedule->planes->len; i++)
     cnv_tile_job_prepare(schedule, i);
   g_byte_array_set_size(schedule->plan_arrays, 0);
-  schedule->taps_at = add_array(schedule->plan_arrays, schedule->taps);
   schedule->planes_at = add_array(schedule->plan_arrays, schedule->planes);
+  schedule->taps_at = add_array(schedule->plan_arrays, schedule->taps);
   schedule->words_at = add_array(schedule->plan_arrays, schedule->words);
   return TRUE;
 }

@@ -40,9 +40,10 @@ typedef struct {
   /* Made of the work: */
   CnvSources sources; /* frames over time and their weights; where they lie is the launcher's to set */
   GArray *words;      /* guint32: taps for tensor cores */
-  /* Arrays for the GPU, one after the other, and the place of each. */
+  /* Arrays for the GPU, one after the other, and the place of each: planes, where the tests' stand-in driver finds them
+   * by the address of the words; taps; words. */
   GByteArray *plan_arrays;
-  gsize taps_at, planes_at, words_at;
+  gsize planes_at, taps_at, words_at;
   gboolean has_new_plans, has_new_taps; /* others than for the last work; plan_arrays are */
   CnvJobs work;
   guint written; /* bits: planes of memory of which jobs write all */
