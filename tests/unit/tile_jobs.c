@@ -402,7 +402,20 @@ fold(const Axis *a, int pixel, double tap)
     a->folded[at] += tap;
 }
 
-/* Adds a sample that decimate makes: beyond the lattice it is the nearest one. */
+/* Beyond a lattice a sample is the nearest one that it has, which must not see the window: all that it sees is equal. */
+static int
+find_sample(const Axis *a, const CnvLattice *lattice, int sample)
+{
+  int found = CLAMP(sample, lattice->first[a->axis], lattice->last[a->axis]), step = 1 << lattice->shift[a->axis];
+
+  if (found > sample)
+    CHECK(a->of, window_at(a, step * found + 2 * step - 2) < 0);
+  else if (found < sample)
+    CHECK(a->of, window_at(a, step * found - step + 1) >= a->size);
+  return found;
+}
+
+/* Adds a sample that decimate makes. */
 static void
 add_first(const Axis *a, int sample, double times)
 {
@@ -411,7 +424,7 @@ add_first(const Axis *a, int sample, double times)
   const guint32 *words = words_of(a->of, j);
   int axis = a->axis, bytes = a->of->variant->bytes, step = 1 << to->shift[axis], m, n, first;
 
-  sample = CLAMP(sample, to->first[axis], to->last[axis]) - to->first[axis];
+  sample = find_sample(a, to, sample) - to->first[axis];
   m = sample % (axis == CNV_X ? 16 : 8);
   first = (sample - m + to->first[axis]) * step - (axis == CNV_X ? CNV_DECIMATE_APRON : step - 1);
   n = axis == CNV_X ? CNV_DECIMATE_STEPS_X(bytes, step) * CNV_DECIMATE_UNIT(bytes) : CNV_DECIMATE_STEPS_Y(step) * 16;
@@ -439,9 +452,9 @@ add_sample(const Axis *a, int sample, double times)
   by = 1 << (to->shift[axis] - from->shift[axis]);
   n = 3 * by - 2;
   taps = (const float *)words_of(a->of, a->again) + (axis == CNV_X ? 0 : n_x);
-  sample = CLAMP(sample, to->first[axis], to->last[axis]);
+  sample = find_sample(a, to, sample);
   for (int i = 0; i < n; i++)
-    add_first(a, CLAMP(sample * by - by + 1 + i, from->first[axis], from->last[axis]), times * (double)taps[i]);
+    add_first(a, sample * by - by + 1 + i, times * (double)taps[i]);
 }
 
 /* Adds what interpolate makes of an output: the pixel or row of that number from the anchor. Returns the taps' sum. */
