@@ -32,7 +32,7 @@ typedef struct {
   CnvBorder border;
   CnvAlgorithm algorithm;
   int region; /* index in regions; 0: the whole frame */
-  gboolean interlaced, weighed;
+  gboolean interlaced, weighed, in_place;
 } Row;
 
 static const CnvRegion regions[] = {
@@ -75,6 +75,8 @@ static const Row rows[] = {
     {"GRAY8", 320, 200, CNV_FILTER_BOX, 2, .temporal_radius = 2, FUSED},
     {"GRAY8", 960, 540, CNV_FILTER_GAUSSIAN, 44, TENSOR},
     {"GRAY8", 960, 540, CNV_FILTER_GAUSSIAN, 64, TENSOR, .border = CNV_BORDER_REFLECT, .region = 1},
+    {"GRAY8", 960, 540, CNV_FILTER_GAUSSIAN, 50, TENSOR, .region = 1, .in_place = TRUE},
+    {"RGBA", 1500, 1100, CNV_FILTER_GAUSSIAN, 150, TENSOR, .region = 1, .in_place = TRUE},
     {"NV12", 1280, 720, CNV_FILTER_GAUSSIAN, 90, TENSOR, .border = CNV_BORDER_CONSTANT},
     {"GRAY8", 1500, 1100, CNV_FILTER_GAUSSIAN, 180, TENSOR, .border = CNV_BORDER_REFLECT_101, .region = 2},
     {"RGBA", 1500, 1100, CNV_FILTER_GAUSSIAN, 128, TENSOR, .border = CNV_BORDER_WRAP},
@@ -629,7 +631,7 @@ START_TEST(test_jobs)
     work.n_temporal_taps = plan->n_temporal_taps > 1 ? (guint)plan->n_temporal_taps : 0;
     cnv_schedule_init(&schedule);
     schedule.n_processors = PROCESSORS;
-    cnv_schedule_set_work(&schedule, &work, FALSE);
+    cnv_schedule_set_work(&schedule, &work, rows[i].in_place);
     check_launches(i, &schedule);
     cnv_schedule_clear(&schedule);
     cnv_plan_unref(plan);
