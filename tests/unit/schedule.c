@@ -719,6 +719,45 @@ START_TEST(test_refusals)
 }
 END_TEST
 
+/* Taps of two plans that constant memory does not hold together are in two banks, by their places in each. */
+START_TEST(test_banks)
+{
+  const CnvImage image = {cnv_format_find("GRAY8"), 300, 200, 0.2126, 0.0722, FALSE};
+  CnvPlan *plans[2];
+  const CnvWork work = {.plan = plans, .n_plans = 2, .region = two_regions, .n_regions = 2};
+  CnvSchedule schedule;
+
+  for (int p = 0; p < 2; p++) {
+    CnvFilter filter;
+
+    test_filter_init(&filter);
+    filter.type = CNV_FILTER_DISK;
+    filter.radius = 60 + p;
+    plans[p] = cnv_plan_new(&filter, &image, CNV_ALGORITHM_TILED, cnv_backend_find("cpu"), NULL);
+    ck_assert(plans[p] != NULL && plans[p]->n_taps > CNV_CONSTANT_TAPS / 2);
+    cnv_filter_clear(&filter);
+  }
+  set_work(&schedule, &work);
+  ck_assert_uint_eq(schedule.banks->len, 2);
+  ck_assert_uint_eq(schedule.launches->len, 2);
+  for (guint i = 0; i < 2; i++) {
+    const CnvLaunch *l = &g_array_index(schedule.launches, CnvLaunch, i);
+    const CnvBlockJob *job = &g_array_index(schedule.block_jobs, CnvBlockJob, l->first);
+    const CnvPlane *plane = &g_array_index(schedule.planes, CnvPlane, job->job.plan * CNV_MAX_PLANES);
+    const CnvTerm *term = &plans[job->job.plan]->plane[0].term[0];
+    const float *taps = &g_array_index(schedule.taps, float, l->bank + plane->term[0].taps[0]);
+
+    ck_assert_uint_eq(l->bank, g_array_index(schedule.banks, guint, i));
+    ck_assert_uint_le(plane->term[0].taps[0] + (guint)(term->n[CNV_X] * term->n[CNV_Y]), CNV_CONSTANT_TAPS);
+    for (int y = 0; y < term->n[CNV_Y]; y++) /* column by column there */
+      ck_assert(taps[5 * term->n[CNV_Y] + y] == (float)cnv_plan_tap(plans[job->job.plan], term, 5, y));
+  }
+  cnv_schedule_clear(&schedule);
+  for (int p = 0; p < 2; p++)
+    cnv_plan_unref(plans[p]);
+}
+END_TEST
+
 static void
 add_tests(TCase *tcase)
 {
@@ -740,6 +779,7 @@ add_tests(TCase *tcase)
   tcase_add_test(tcase, test_work_again);
   tcase_add_test(tcase, test_masks);
   tcase_add_test(tcase, test_refusals);
+  tcase_add_test(tcase, test_banks);
 }
 
 int
