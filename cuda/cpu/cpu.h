@@ -58,6 +58,9 @@ typedef struct {
   gboolean unweighed; /* such a plane where all weights are 1 */
   gboolean of_weights;  /* its samples are the weights of such a plane, and its tiles write norms */
   gboolean dense;       /* all terms as two-dimensional taps */
+  gboolean summed;      /* rings have prefix sums of loaded rows */
+  gboolean deep;        /* as double */
+  int tallest;          /* rows of a tile that are filtered together; 0: all */
   gboolean small_tiles; /* made for many regions, whose tiles are too small for sums to slide */
   const CpuSimd *simd;
   const CpuMethod *method; /* the cheapest that fits; NULL: nothing filters the plane */
@@ -114,7 +117,8 @@ typedef struct {
   int filled;         /* rows put into the ring so far */
   int previous;       /* row of the field that the last of them was, -1 for a missing one */
   float *acc;
-  double *sliding; /* of a run down the rows: the sums of the next row of output, less the row that enters them */
+  float *entering;        /* prefix sums: the last row that was added to them */
+  gboolean has_entered;   /* there is one */
   CpuTapRange rows_found; /* renormalize: tap rows that factor is for */
   double *sums;           /* renormalize: prefix sums over columns of the taps in those rows */
   float *factor; /* renormalize: of each sample of a row; of terms that are added up the first one's is that of all */
@@ -162,8 +166,8 @@ typedef struct {
 /* A way to filter tiles: a row of the table in methods.c. A plane is filtered by the cheapest method of its algorithm
  * that fits. */
 struct CpuMethod {
-  const char *name; /* that statistics report */
-  CnvAlgorithm algorithm;
+  const char *name;    /* that statistics report */
+  guint algorithms;    /* bits */
   gboolean by_job;     /* chosen for each job if it costs less there than the plane's method */
   gboolean wide_tiles; /* not for planes with small tiles */
 
@@ -194,7 +198,7 @@ cnv_cpu_origin(const CpuTile *tile, int axis)
 {
   int at = axis == CNV_X ? tile->first : tile->top;
 
-  return at - at % tile->plane->restart[axis];
+  return tile->plane->restart[axis] > 0 ? at - at % tile->plane->restart[axis] : at;
 }
 
 /* Samples of a row of a tile. */
@@ -202,6 +206,13 @@ static inline int
 cnv_cpu_samples(const CpuTile *tile)
 {
   return (tile->last - tile->first) * tile->plane->from->channels;
+}
+
+/* The same with the apron of term t. */
+static inline int
+cnv_cpu_line_samples(const CpuTile *tile, int t)
+{
+  return cnv_cpu_samples(tile) + (tile->plane->term[t].from->n[CNV_X] - 1) * tile->plane->from->channels;
 }
 
 /* The temporal taps that count for a term. */
@@ -386,6 +397,7 @@ void cnv_cpu_tile_run(CpuWorker *worker, const CpuTile *tile);
 
 /* How a ring of rows runs down a tile for each term. */
 typedef struct {
+  int above;        /* rows in the ring above that of the first tap */
   gboolean repeats; /* a row whose source is that of the row before is a copy of that */
   /* Makes row k of a term's ring, of row y of the field, -1 for a missing one. */
   void (*enter)(CpuWorker *worker, const CpuTile *tile, int t, int k, int y, float *to);

@@ -104,10 +104,14 @@ shape_rows(CpuPlane *plane)
   plane->acc_stride = cnv_divide_up(plane->widest, CNV_CPU_BLOCK) * CNV_CPU_BLOCK;
   for (int t = 0; t < plane->from->n_terms; t++) {
     CpuTerm *term = &plane->term[t];
-    gsize apron = (term->from->n[CNV_X] - 1) * plane->from->channels;
-    gsize row = plane->blended_stride ? plane->blended_stride : plane->acc_stride + (plane->dense ? apron : 0);
+    int apron = (term->from->n[CNV_X] - 1) * plane->from->channels;
+    gsize line = (gsize)cnv_divide_up((int)plane->acc_stride + apron, CNV_CPU_BLOCK) * CNV_CPU_BLOCK + CNV_CPU_SLACK;
+    gsize row = plane->blended_stride           ? plane->blended_stride
+                : plane->dense || plane->summed ? line
+                                                : plane->acc_stride;
 
-    plane->line_length = MAX(plane->line_length, plane->acc_stride + apron + CNV_CPU_SLACK);
+    row *= plane->deep ? 2 : 1;
+    plane->line_length = MAX(plane->line_length, line);
     /* One cache line more, so that the rows of a column do not share cache sets. */
     term->ring_stride = (row + CNV_CPU_ALIGNMENT - 1) / CNV_CPU_ALIGNMENT * CNV_CPU_ALIGNMENT + CNV_CPU_ALIGNMENT +
                         CNV_CPU_ALIGNMENT / sizeof(float);
@@ -247,7 +251,6 @@ cnv_cpu_worker_lay_out(CpuWorker *worker, const CpuPlane *plane)
     state->rows = cnv_cpu_take(&arena, 2 * term->slots, sizeof(float *));
     state->acc = cnv_cpu_take(&arena, plane->acc_rows * plane->acc_stride, sizeof(float));
     state->factor = cnv_cpu_take(&arena, samples, sizeof(float));
-    state->sliding = cnv_cpu_take(&arena, term->taps[CNV_Y].run.n ? samples : 0, sizeof(double));
     state->sums = cnv_cpu_take(&arena, term->from->n[CNV_X] + 1, sizeof(double));
   }
   if (plane->method->lay_out)

@@ -228,7 +228,7 @@ shape(CpuPlane *plane)
 
 const CpuMethod cnv_cpu_reference = {
     .name = "reference",
-    .algorithm = CNV_ALGORITHM_NAIVE,
+    .algorithms = 1 << CNV_ALGORITHM_NAIVE,
     .unit = 1000,
     .cost = cnv_cpu_cost_of_taps,
     .shape = shape,

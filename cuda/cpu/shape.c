@@ -9,7 +9,6 @@
 /* Bytes of a plane's rings: within the second-level cache, where CNV_CPU_ROWS rows of output at a time are as fast as
  * in the first, and tiles wide enough that their aprons count little. */
 #define RING_BYTES (128 * 1024)
-#define RUN_RING 32   /* the ring of a run down the rows may be so many times as large: few rows of it are read */
 #define RUN_LEAST 16  /* taps of a run; below it multiplying each is as fast */
 #define RUN_OUTSIDE 2 /* taps at most outside it, each of which is multiplied */
 #define TILE_MIN 256  /* samples */
@@ -112,11 +111,8 @@ cnv_cpu_shape_rings(CpuPlane *plane)
 {
   int near = 0;
 
-  for (int t = 0; t < plane->from->n_terms; t++) {
-    const CpuTerm *term = &plane->term[t];
-
-    near += term->taps[CNV_Y].run.n ? MAX(2 * CNV_CPU_ROWS, term->slots / RUN_RING) : term->slots;
-  }
+  for (int t = 0; t < plane->from->n_terms; t++)
+    near += plane->term[t].slots;
   cnv_cpu_shape_near(plane, near);
 }
 

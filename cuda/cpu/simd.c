@@ -279,7 +279,7 @@ divide(float *acc, const float *norms, float factor, int n, int channels)
 }
 
 static void
-filter_row(float *restrict to, const float *restrict from, int n, const CpuTaps *taps)
+multiply_row(float *restrict to, const float *restrict from, int n, const CpuTaps *taps)
 {
   const float *restrict tap = taps->tap;
   int n_taps = taps->width, channels = taps->channels;
@@ -307,7 +307,7 @@ add_shifted(float *from, int n, int distance)
 /* With `size` a power of two, from[i] is the sum of that many samples from i on; those of the run's length are added
  * up, from its first tap on. */
 static void
-filter_row_by_sums(float *restrict to, float *restrict from, int n, const CpuTaps *taps)
+sum_row(float *restrict to, float *restrict from, int n, const CpuTaps *taps)
 {
   int n_run = taps->run.n, at = taps->run.first, channels = taps->channels;
   const float *tap = taps->tap;
@@ -329,15 +329,26 @@ filter_row_by_sums(float *restrict to, float *restrict from, int n, const CpuTap
 }
 
 static void
-slide(float *restrict to, double *restrict sum, const float *restrict enter, const float *restrict leave, float tap,
-      int n)
+filter_row(float *to, float *from, int n, const CpuTaps *taps)
 {
-  for (int i = 0; i < n; i++) {
-    double all = sum[i] + enter[i];
+  if (taps->run.n)
+    sum_row(to, from, n, taps);
+  else
+    multiply_row(to, from, n, taps);
+}
 
-    to[i] = tap * (float)all;
-    sum[i] = all - leave[i];
-  }
+static void
+accumulate(float *to, const float *above, const float *row, int n)
+{
+  for (int i = 0; i < n; i++)
+    to[i] = above[i] + row[i];
+}
+
+static void
+accumulate_double(double *to, const double *above, const float *row, int n)
+{
+  for (int i = 0; i < n; i++)
+    to[i] = above[i] + row[i];
 }
 
 /* Input row y for rows of output first to last - 1: number i of them takes the tap row y - i. */
@@ -450,6 +461,23 @@ filter_steps(float *restrict to, const float *const *rows, int n, const CpuStep 
   }
 }
 
+static void
+filter_steps_double(float *restrict to, const double *const *rows, int n, const CpuStep *steps, int n_steps)
+{
+  for (int x = 0; x < n; x += VECTORS * LANES / 2) {
+    Doubles acc[VECTORS] = {{0}};
+
+    for (const CpuStep *step = steps; step < steps + n_steps; step++) {
+      const LooseDoubles *from = (const LooseDoubles *)(rows[step->row] + step->at + x);
+
+      for (int v = 0; v < VECTORS; v++)
+        acc[v] += (double)step->weight * from[v];
+    }
+    for (int v = 0; v < VECTORS; v++)
+      ((LooseHalf *)(to + x))[v] = __builtin_convertvector(acc[v], LooseHalf);
+  }
+}
+
 const CpuSimd G_PASTE(cnv_cpu_simd_, CNV_SIMD) = {
     .name = G_STRINGIFY(CNV_SIMD),
     .load = load,
@@ -467,11 +495,12 @@ const CpuSimd G_PASTE(cnv_cpu_simd_, CNV_SIMD) = {
     .absolute = absolute,
     .magnitude = magnitude,
     .row = filter_row,
-    .row_by_sums = filter_row_by_sums,
-    .slide = slide,
+    .accumulate = accumulate,
+    .accumulate_double = accumulate_double,
     .column = filter_column,
     .dense = filter_dense,
     .steps = filter_steps,
+    .steps_double = filter_steps_double,
     .wide = &G_PASTE(cnv_cpu_wide_, CNV_SIMD),
     .fixed = &G_PASTE(cnv_cpu_fixed_, CNV_SIMD),
     .transform = &G_PASTE(cnv_cpu_transform_, CNV_SIMD),

@@ -198,19 +198,18 @@ typedef struct {
   void (*absolute)(float *acc, const float *mid_bias, int n); /* |acc + mid_bias| */
   void (*magnitude)(float *acc, const float *other, int n);   /* root of the sum of squares */
 
-  void (*row)(float *to, const float *from, int n, const CpuTaps *taps);
-  /* The same as row by sums of 1, 2, 4... samples, of which those of a run are made: its time grows with the logarithm
-   * of the number of taps. from holds n + (width - 1) * channels samples and CNV_CPU_SLACK numbers more, and is
-   * spoilt. */
-  void (*row_by_sums)(float *to, float *from, int n, const CpuTaps *taps);
-  /* A sum that slides down rows: to = tap * (sum + enter), and then sum += enter - leave. In double, so that it holds
-   * what it would if it were made anew. */
-  void (*slide)(float *to, double *sum, const float *enter, const float *leave, float tap, int n);
+  /* Filters along a row. Taps of a run are added up as sums of 1, 2, 4... samples: the time grows with the logarithm of
+   * their number. from holds n + (width - 1) * channels samples and CNV_CPU_SLACK numbers more, and is then spoilt. */
+  void (*row)(float *to, float *from, int n, const CpuTaps *taps);
+  /* The next row of prefix sums: to = above + row. to may be above. */
+  void (*accumulate)(float *to, const float *above, const float *row, int n);
+  void (*accumulate_double)(double *to, const double *above, const float *row, int n);
   /* CNV_CPU_ROWS rows of output, stride floats apart, from height + CNV_CPU_ROWS - 1 rows. */
   void (*column)(float *to, gsize stride, const float *const *rows, int n, const CpuTaps *taps);
   void (*dense)(float *to, gsize stride, const float *const *rows, int n, const CpuTaps *taps);
   /* One row of output of dense taps as steps: rows of sums, that above the first tap's row first. */
   void (*steps)(float *to, const float *const *rows, int n, const CpuStep *steps, int n_steps);
+  void (*steps_double)(float *to, const double *const *rows, int n, const CpuStep *steps, int n_steps);
   const CpuSimdWide *wide;
   const CpuSimdFixed *fixed;
   const CpuSimdTransform *transform;

@@ -11,7 +11,7 @@ fill_ring(CpuWorker *worker, const CpuTile *tile, int t, const CpuRing *ring)
 {
   const CpuTerm *term = &tile->plane->term[t];
   CpuTermState *state = &worker->term[t];
-  int k = state->filled++, y = cnv_cpu_source(tile, CNV_Y, tile->top - term->from->anchor[CNV_Y] + k);
+  int k = state->filled++, y = cnv_cpu_source(tile, CNV_Y, tile->top - term->from->anchor[CNV_Y] + k - ring->above);
   float *to = state->ring + k % term->slots * term->ring_stride;
 
   if (ring->repeats && k > 0 && y == state->previous)
@@ -61,7 +61,13 @@ start_terms(CpuWorker *worker, const CpuTile *tile)
 void
 cnv_cpu_tile_run(CpuWorker *worker, const CpuTile *tile)
 {
-  if (tile->plane->widest > 0)
-    start_terms(worker, tile);
-  tile->method->run(worker, tile);
+  int rows = tile->plane->tallest > 0 ? tile->plane->tallest : tile->bottom - tile->top;
+  CpuTile part = *tile;
+
+  for (; part.top < tile->bottom; part.top = part.bottom) {
+    part.bottom = MIN(part.top + rows, tile->bottom);
+    if (tile->plane->widest > 0)
+      start_terms(worker, &part);
+    tile->method->run(worker, &part);
+  }
 }

@@ -188,7 +188,21 @@ START_TEST(test_long_taps)
 }
 END_TEST
 
-/* Taps that are all alike are summed; about powers of two, and where coarser planes have other ones at both ends. */
+/* Runs a case and checks whether the CPU's variant of an algorithm used a method. Transforms are left out. */
+static void
+run_by(const TestCase *c, CnvAlgorithm algorithm, const char *method, gboolean expected)
+{
+  const TestVariant *v = test_cpu_variant(algorithm);
+  guint runs = v ? v->runs : 0;
+
+  test_case_run(c);
+  if (v && v->runs > runs && !test_has_method(v->method, "fft"))
+    ck_assert_msg(test_has_method(v->method, method) == expected, "%s %s, radius %d: first plane by %s", c->format,
+                  c->filter->name, c->radius, v->method[0]);
+}
+
+/* Boxes by prefix sums of columns and by runs along rows: about powers of two, with other taps at both ends on
+ * subsampled planes, and in double. */
 START_TEST(test_runs)
 {
   static const int radii[] = {7, 8, 9, 15, 16, 31, 32, 127, 255, 256, 512};
@@ -204,7 +218,7 @@ START_TEST(test_runs)
         c.border = (f + s + r) % CNV_N_BORDERS;
         c.pattern = (s + r) % TEST_N_PATTERNS;
         c.alpha_mode = r % 2 ? CNV_ALPHA_PREMULTIPLY : CNV_ALPHA_COPY;
-        test_case_run(&c);
+        run_by(&c, CNV_ALGORITHM_SEPARABLE, "prefix-sum", TRUE);
       }
   test_set_finish("runs");
 }
@@ -229,20 +243,6 @@ START_TEST(test_run_of)
 }
 END_TEST
 
-/* Runs a case, which the CPU engine's algorithm does by sums wherever it does it at all and not by transforms. */
-static void
-run_by_sums(const TestCase *c, CnvAlgorithm algorithm, gboolean by_sums)
-{
-  const char *sums = algorithm == CNV_ALGORITHM_SEPARABLE ? "running-sum" : "prefix-sum";
-  const TestVariant *v = test_cpu_variant(algorithm);
-  guint runs = v ? v->runs : 0;
-
-  test_case_run(c);
-  if (v && v->runs > runs && !test_has_method(v->method, "fft"))
-    ck_assert_msg(test_has_method(v->method, sums) == by_sums, "%s %s, radius %d: first plane by %s", c->format,
-                  c->filter->name, c->radius, v->method[0]);
-}
-
 /* The radii at which sums begin to slide, and those of sigma 5, 20 and 80. Long rows and columns show what adds up. */
 START_TEST(test_sliding)
 {
@@ -264,13 +264,13 @@ START_TEST(test_sliding)
         c.color = 0xff3060c0;
         c.chroma_same = TRUE;
         c.alpha_mode = f % 2 ? CNV_ALPHA_FILTER : CNV_ALPHA_COPY;
-        run_by_sums(&c, CNV_ALGORITHM_SEPARABLE, c.radius > 12);
+        run_by(&c, CNV_ALGORITHM_SEPARABLE, "running-sum", c.radius > 12);
       }
   test_set_finish("sliding");
 }
 END_TEST
 
-/* Disks by sums of columns, but for samples of 16 bits. */
+/* Disks by prefix sums of columns, except samples of 16 bits. */
 START_TEST(test_disks)
 {
   static const int radii[] = {5, 8, 15, 31};
@@ -288,7 +288,7 @@ START_TEST(test_disks)
         c.pattern = number % TEST_N_PATTERNS;
         c.color = 0xff3060c0;
         c.alpha_mode = CNV_ALPHA_FILTER;
-        run_by_sums(&c, CNV_ALGORITHM_TILED, c.radius > 5 && strcmp(c.format, "GRAY16_LE") != 0);
+        run_by(&c, CNV_ALGORITHM_TILED, "prefix-sum", c.radius > 5 && strcmp(c.format, "GRAY16_LE") != 0);
       }
   test_set_finish("disks");
 }

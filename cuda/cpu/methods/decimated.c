@@ -59,7 +59,7 @@ blend_group(const CpuColumns *columns, int group)
 }
 
 /* Blends a row's samples along x. Returns them. */
-static const float *
+static float *
 blend_along(const CpuColumns *columns, float *row)
 {
   const CpuPlane *plane = columns->tile->plane;
@@ -294,7 +294,7 @@ run(CpuWorker *worker, const CpuTile *tile)
 
 const CpuMethod cnv_cpu_decimated = {
     .name = "decimated",
-    .algorithm = CNV_ALGORITHM_SEPARABLE,
+    .algorithms = 1 << CNV_ALGORITHM_SEPARABLE,
     .wide_tiles = TRUE,
     .unit = 12,
     .fits = cnv_cpu_find_coarse,

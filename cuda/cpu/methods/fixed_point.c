@@ -275,7 +275,7 @@ run(CpuWorker *worker, const CpuTile *tile)
 
 const CpuMethod cnv_cpu_fixed_point = {
     .name = "fixed-point",
-    .algorithm = CNV_ALGORITHM_SEPARABLE,
+    .algorithms = 1 << CNV_ALGORITHM_SEPARABLE,
     .unit = 1 / FASTER,
     .cost = cnv_cpu_cost_of_taps,
     .fits = fits,

@@ -125,7 +125,7 @@ run(CpuWorker *worker, const CpuTile *tile)
 
 const CpuMethod cnv_cpu_mosaic = {
     .name = "mosaic",
-    .algorithm = CNV_ALGORITHM_MOSAIC,
+    .algorithms = 1 << CNV_ALGORITHM_MOSAIC,
     .unit = 2,
     .shape = cnv_cpu_shape_rings,
     .lay_out = lay_out,

@@ -216,7 +216,7 @@ run(CpuWorker *worker, const CpuTile *tile)
 
 const CpuMethod cnv_cpu_running_sum = {
     .name = "running-sum",
-    .algorithm = CNV_ALGORITHM_SEPARABLE,
+    .algorithms = 1 << CNV_ALGORITHM_SEPARABLE,
     .wide_tiles = TRUE,
     .unit = 40,
     .fits = cnv_cpu_find_cosines,
