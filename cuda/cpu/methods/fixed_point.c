@@ -18,6 +18,9 @@
 
 #define FASTER 8.0 /* than float32: twice as many numbers in a vector, equal taps first added, two products at once */
 
+#define WIDTH_MAX 4096 /* samples of a tile's row: long rows, because hardware fetches along pages of 4 KiB */
+#define AHEAD 2        /* rows from the loaded one to the one that is fetched into cache */
+
 #define MOST_SLOTS (2 * CNV_CPU_FIXED_RADIUS + CNV_CPU_ROWS)
 
 /* ---- taps ---- */
@@ -82,7 +85,7 @@ shape(CpuPlane *plane)
 
   plane->slots = plane->from->term[0].n[CNV_Y] - 1 + CNV_CPU_ROWS;
   plane->term[0].slots = 0; /* the ring is among the worker's shorts */
-  cnv_cpu_shape_near(plane, cnv_divide_up(plane->slots, sizeof(float) / sizeof(gint16)));
+  cnv_cpu_shape_width(plane, WIDTH_MAX);
   plane->short_odd = (gsize)cnv_divide_up(plane->widest / 2 + apron, slack) * slack + slack;
   /* An odd number of cache lines and a half: the rows of a column share neither cache sets nor banks. */
   plane->short_stride = 2 * plane->short_odd + CNV_CPU_ALIGNMENT / sizeof(gint16) * 3 / 2;
@@ -133,6 +136,17 @@ load_pixels(const CpuColumns *columns, int first, int last, const guint8 *row)
   }
 }
 
+/* Fetches the tile's part of row y of the source into cache. */
+static void
+prefetch_row(const CpuTile *tile, int y)
+{
+  const CnvComponent *component = &tile->plane->from->component[0];
+  const guint8 *row = cnv_component_at(&tile->frame->source[0], component, tile->job, tile->first, y);
+
+  for (int i = 0; i < cnv_cpu_samples(tile); i += CNV_CPU_ALIGNMENT)
+    __builtin_prefetch(row + i);
+}
+
 /* Row y of the field, -1 for a missing one. */
 static void
 load_row(const CpuColumns *columns, int y)
@@ -146,6 +160,7 @@ load_row(const CpuColumns *columns, int y)
     load_pixels(columns, columns->first, columns->last, NULL);
     return;
   }
+  prefetch_row(tile, MIN(y + AHEAD, tile->job->window_y + tile->job->window_height - 1));
   inside += (inside - columns->first) * channels % 2 && inside < columns->end; /* whose first sample is an even one */
   load_pixels(columns, columns->first, inside, row);
   tile->frame->simd->fixed->load(line_of(columns->worker) + (inside - columns->first) * channels / 2, plane->short_odd,
