@@ -408,6 +408,11 @@ typedef struct {
 
 void cnv_cpu_ring_run(CpuWorker *worker, const CpuTile *tile, const CpuRing *ring);
 
+#define CNV_CPU_AHEAD 2 /* rows from the one that is loaded to the one that is fetched into cache */
+
+/* Fetches pixels first to last - 1 of row y of the field into cache, if they are a part of a row of the window. */
+void cnv_cpu_prefetch(const CpuTile *tile, int first, int last, int y);
+
 /* Loads row y of the field with the apron of term t, its frames added up; y: -1 for a missing one. */
 void cnv_cpu_load_row(CpuWorker *worker, const CpuTile *tile, int t, int y, float *row);
 

@@ -6,6 +6,22 @@
 
 #include "plan/component.h"
 
+/* Long rows are fetched by hardware. Parts of them lie in pages of their own. */
+void
+cnv_cpu_prefetch(const CpuTile *tile, int first, int last, int y)
+{
+  const CnvJob *job = tile->job;
+  const CnvComponent *component = &tile->plane->from->component[0];
+  const guint8 *from, *to;
+
+  if (last - first >= job->window_width || y < job->window_y || y >= job->window_y + job->window_height)
+    return;
+  from = cnv_component_at(&tile->frame->source[0], component, job, first, y);
+  to = cnv_component_at(&tile->frame->source[0], component, job, last, y);
+  for (; from < to; from += CNV_CPU_ALIGNMENT)
+    __builtin_prefetch(from);
+}
+
 /* ---- pixels of one frame ---- */
 
 static inline void
@@ -249,6 +265,8 @@ cnv_cpu_load_row(CpuWorker *worker, const CpuTile *tile, int t, int y, float *to
   int left = term->anchor[CNV_X], right = term->n[CNV_X] - 1 - left;
   CpuColumns columns = cnv_cpu_columns(worker, tile, tile->first - left, tile->last + right);
 
+  if (y >= 0)
+    cnv_cpu_prefetch(tile, columns.inside, columns.end, y + CNV_CPU_AHEAD);
   load_columns(&columns, t, y, to);
 }
 
@@ -275,8 +293,10 @@ cnv_cpu_columns_load(const CpuColumns *columns, float *to, int y, int n, int x, 
 {
   CpuColumns part = cnv_cpu_columns(columns->worker, columns->tile, x, last);
 
-  for (int i = 0; i < n; i++, to += CNV_CPU_CHUNK)
+  for (int i = 0; i < n; i++, to += CNV_CPU_CHUNK) {
+    cnv_cpu_prefetch(columns->tile, part.inside, part.end, y + i + n);
     load_columns(&part, 0, cnv_cpu_source(columns->tile, CNV_Y, y + i), to);
+  }
 }
 
 void

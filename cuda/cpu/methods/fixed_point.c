@@ -18,8 +18,7 @@
 
 #define FASTER 8.0 /* than float32: twice as many numbers in a vector, equal taps first added, two products at once */
 
-#define WIDTH_MAX 4096 /* samples of a tile's row: long rows, because hardware fetches along pages of 4 KiB */
-#define AHEAD 2        /* rows from the loaded one to the one that is fetched into cache */
+#define WIDTH_MAX 4096 /* samples of a tile's row */
 
 #define MOST_SLOTS (2 * CNV_CPU_FIXED_RADIUS + CNV_CPU_ROWS)
 
@@ -136,17 +135,6 @@ load_pixels(const CpuColumns *columns, int first, int last, const guint8 *row)
   }
 }
 
-/* Fetches the tile's part of row y of the source into cache. */
-static void
-prefetch_row(const CpuTile *tile, int y)
-{
-  const CnvComponent *component = &tile->plane->from->component[0];
-  const guint8 *row = cnv_component_at(&tile->frame->source[0], component, tile->job, tile->first, y);
-
-  for (int i = 0; i < cnv_cpu_samples(tile); i += CNV_CPU_ALIGNMENT)
-    __builtin_prefetch(row + i);
-}
-
 /* Row y of the field, -1 for a missing one. */
 static void
 load_row(const CpuColumns *columns, int y)
@@ -160,7 +148,7 @@ load_row(const CpuColumns *columns, int y)
     load_pixels(columns, columns->first, columns->last, NULL);
     return;
   }
-  prefetch_row(tile, MIN(y + AHEAD, tile->job->window_y + tile->job->window_height - 1));
+  cnv_cpu_prefetch(tile, columns->inside, columns->end, y + CNV_CPU_AHEAD);
   inside += (inside - columns->first) * channels % 2 && inside < columns->end; /* whose first sample is an even one */
   load_pixels(columns, columns->first, inside, row);
   tile->frame->simd->fixed->load(line_of(columns->worker) + (inside - columns->first) * channels / 2, plane->short_odd,
