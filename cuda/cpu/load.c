@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Rows of a tile with their aprons as float32. Borders are resolved here, so that the vector loops never meet one.
+ * Loads rows of a tile with their aprons as float32. Borders are resolved here, so vector loops never meet one.
  */
 #include "cpu/cpu.h"
 
 #include "plan/component.h"
 
-/* Long rows are fetched by hardware. Parts of them lie in pages of their own. */
+/* Hardware prefetches whole rows, but hardly beyond a page, and each row of a narrow tile is in another page. */
 void
 cnv_cpu_prefetch(const CpuTile *tile, int first, int last, int y)
 {
@@ -56,7 +56,7 @@ multiply_by_weight(float *pixel, int n, int channels, int weight)
   }
 }
 
-/* Makes coverage the weight of a tile's pixels, or multiplies their alpha by it. */
+/* Stores coverage as the weight of a row's pixels, or multiplies their alpha by it. */
 static void
 load_coverage(const CpuTile *tile, int y, float *to)
 {
@@ -98,7 +98,7 @@ load_components(const CpuTile *tile, const CnvFrame *frame, int y, float *to)
     multiply_by_weight(to, n, plane->channels, plane->weight);
 }
 
-/* The weights of a row's pixels: where they lie, or a copy with those that lie nowhere. */
+/* Returns the weights of a row's pixels: the coverage itself, or a copy with weights that are not stored. */
 static const guint8 *
 find_weights(const CpuWorker *worker, const CpuTile *tile, int y)
 {
@@ -128,7 +128,7 @@ load_flat(const CpuWorker *worker, const CpuTile *tile, const CnvFrame *frame, i
   const CpuSimd *simd = tile->frame->simd;
   int n = tile->last - tile->first, skipped = plane->first_stored;
 
-  /* The first sample is the first filtered one, the last one the last pixel's. */
+  /* From the first filtered sample to the end of the last pixel. */
   simd->load(worker->flat, cnv_component_at(frame, &plane->from->component[0], tile->job, tile->first, y),
              n * plane->stored - skipped, &plane->samples);
   simd->weigh(to, worker->flat, find_weights(worker, tile, y), n, plane->stored, plane->from->channels);
@@ -163,8 +163,7 @@ load_frame(const CpuWorker *worker, const CpuTile *tile, const CnvFrame *frame, 
 
 /* ---- pixels of a row ---- */
 
-/* Loads the pixels of a part of a tile that lies within the window: the frames that count, added up while the row is in
- * cache, so that whatever follows costs the same for any number of them. */
+/* Loads the pixels of a part of a tile inside the window, and adds up the frames that count. */
 static void
 load_inside(const CpuWorker *worker, const CpuTile *part, int t, int y, float *to)
 {
@@ -191,7 +190,7 @@ load_inside(const CpuWorker *worker, const CpuTile *part, int t, int y, float *t
     memset(to, 0, samples * sizeof(float));
 }
 
-/* n pixels that are missing. */
+/* Fills in n missing pixels. */
 static void
 load_missing(const CpuColumns *columns, int t, int n, float *to)
 {
@@ -214,8 +213,7 @@ cnv_cpu_columns(CpuWorker *worker, const CpuTile *tile, int first, int last)
                       last,   inside, CLAMP(tile->job->window_x + tile->job->window_width, inside, last)};
 }
 
-/* Loads pixels x to last - 1, which lie outside the window, once the others are in the line. One with the source of the
- * pixel before it is a copy of that. */
+/* Loads pixels x to last - 1, outside the window, after those inside. Copies pixels whose source is in the line. */
 static void
 load_outside(const CpuColumns *columns, int t, int y, float *line, int x, int last)
 {
@@ -240,7 +238,7 @@ load_outside(const CpuColumns *columns, int t, int y, float *line, int x, int la
   }
 }
 
-/* Row y of the field, as a term loads it. */
+/* Loads row y of the field for term t. */
 static void
 load_columns(const CpuColumns *columns, int t, int y, float *to)
 {

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Planes made ready when the plans change, and the memory of threads.
+ * Prepares planes when the plans change, and lays out the memory of threads.
  */
 #include "cpu/cpu.h"
 
 #include "plan/arith.h"
 
-#define PRODUCTS_ANYWAY 10 /* as long as so many products of a sample take loading and storing it */
-#define SMALL_REGIONS 8    /* regions up to which tiles are large enough for sums to slide */
+#define PRODUCTS_ANYWAY 10 /* the time to load and store a sample, in products */
+#define SMALL_REGIONS 8    /* with more regions tiles are too small for running sums */
 
 /* ---- shapes ---- */
 
-/* Finds whether the samples of a plane weighed by coverage are an array of one, two or three of a pixel, or three of
- * four. */
+/* Sets `flat` if the samples of a plane weighed by coverage are an array: all of each pixel, or three of four. */
 static void
 find_flat(CpuPlane *plane)
 {
@@ -38,8 +37,8 @@ find_flat(CpuPlane *plane)
     plane->stored = from->channels;
 }
 
-/* Makes a flat plane a plain one, all samples of a pixel being its channels, whose samples are weighed as they are
- * loaded. A mosaic and filters over time keep the weight as a channel. */
+/* Makes a flat plane a plain one whose channels are all samples of a pixel, weighed as they are loaded. Mosaics and
+ * filters over time keep the weight as a channel. */
 static void
 weigh_apart(CpuPlane *plane)
 {
@@ -77,7 +76,7 @@ weigh_apart(CpuPlane *plane)
   plane->first_stored = 0;
 }
 
-/* The weights of a weighed plane, as a plane of one channel. */
+/* Makes the plane of the weights of a weighed plane. */
 static void
 make_weights(CpuPlane *plane)
 {
@@ -106,7 +105,7 @@ shape_rows(CpuPlane *plane)
     CpuTerm *term = &plane->term[t];
     int apron = (term->from->n[CNV_X] - 1) * plane->from->channels;
     gsize line = (gsize)cnv_divide_up((int)plane->acc_stride + apron, CNV_CPU_BLOCK) * CNV_CPU_BLOCK + CNV_CPU_SLACK;
-    gsize row = plane->blended_stride           ? plane->blended_stride
+    gsize row = plane->decimated_stride         ? plane->decimated_stride
                 : plane->dense || plane->summed ? line
                                                 : plane->acc_stride;
 
@@ -149,7 +148,7 @@ shape_plane(const CpuPrepared *self, CpuPlane *plane, const CnvPlan *plan, const
   shape_rows(plane);
 }
 
-/* Shapes a plane and, if it is weighed, that of its weights and the plane without weights. */
+/* Shapes a plane and, if it is weighed, the plane of its weights and the unweighed plane. */
 static void
 shape_planes(const CpuPrepared *self, CpuPlane *plane, const CnvPlan *plan, int p)
 {
@@ -161,7 +160,7 @@ shape_planes(const CpuPrepared *self, CpuPlane *plane, const CnvPlan *plan, int 
 
 /* ---- arrays of planes ---- */
 
-/* The taps down a column or, dense, all, with rows of zeros around them. */
+/* Fills the taps down a column, or all dense taps, with rows of zeros around them. */
 static void
 fill_taps(const CpuPlane *plane, CpuTerm *term, CpuArena *arena)
 {
@@ -260,9 +259,9 @@ cnv_cpu_worker_lay_out(CpuWorker *worker, const CpuPlane *plane)
   return arena.used;
 }
 
-/* ---- all of it ---- */
+/* ---- preparation ---- */
 
-/* Lays out a block, or returns how large it has to be. */
+/* Lays out a block, and returns its size. Without a block it only computes the size. */
 static gsize
 fill(CpuPrepared *self, guint n_threads, guint8 *block)
 {
@@ -298,7 +297,7 @@ allocate(CpuPrepared *self, guint n_threads, GError **error)
                 bytes, n_threads);
     return FALSE;
   }
-  /* Rows are filtered up to a whole block: memory beyond their samples is read, and counts for nothing. */
+  /* Rows are filtered up to a whole block: memory beyond their samples is read, without effect on results. */
   memset(self->block, 0, bytes);
   fill(self, n_threads, cnv_cpu_aligned(self->block));
   return TRUE;
@@ -312,7 +311,7 @@ forget_plans(CpuPrepared *self)
   self->n_plans = 0;
 }
 
-/* TRUE if the work has many jobs: their tiles are too small for sliding sums. */
+/* Returns TRUE if the work has many regions, whose tiles are too small for running sums. */
 static gboolean
 has_small_tiles(const CnvWork *work)
 {

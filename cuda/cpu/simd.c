@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The vector loops, built once for each instruction set with CNV_SIMD set to its name. The filters are written with
- * the compilers' vector types, because what decides there is which sums stay in registers; the conversions are plain
- * loops, which every compiler vectorises by itself and which end where the row ends.
+ * The vector loops, compiled once for each instruction set with CNV_SIMD set to its name. Filters use the compilers'
+ * vector types, to control which sums stay in registers. Conversions are plain loops, which compilers vectorise by
+ * themselves and which end with the row.
  */
 #include <math.h>
 #include <string.h>
@@ -98,10 +98,10 @@ store(void *restrict to, const float *restrict acc, int n, const CpuSamples *giv
     put_value(to, i, round_sample(acc[i], gain[i], fraction[i], rounder[i], top), &samples);
 }
 
-/* As round_sample for a sum v that has its gain and fraction, but blended with the input before the rounding. rest: the
+/* Rounds a sum v, which has its gain and fraction, like round_sample, but composites it over the input first. rest: the
  * input's weight. */
 static inline guint32
-blend_sample(float v, float rest, float in, float rounder, float top)
+composite_sample(float v, float rest, float in, float rounder, float top)
 {
   float base = rounder - CNV_CPU_ROUND, low = -base, high = top - rounder;
 
@@ -111,8 +111,8 @@ blend_sample(float v, float rest, float in, float rounder, float top)
 }
 
 ALWAYS_INLINE void
-blend_values(void *restrict to, const float *restrict acc, const guint8 *restrict weight, const void *restrict from,
-             int n, const CpuSamples samples)
+composite_values(void *restrict to, const float *restrict acc, const guint8 *restrict weight, const void *restrict from,
+                 int n, const CpuSamples samples)
 {
   const float *gain = samples.gain, *fraction = samples.fraction, *rounder = samples.round;
   float top = CNV_CPU_ROUND + (float)samples.full;
@@ -122,22 +122,22 @@ blend_values(void *restrict to, const float *restrict acc, const guint8 *restric
 
     float rest = (float)(CNV_WEIGHT_ONE - weight[i]) * (1.0f / CNV_WEIGHT_ONE); /* exactly 0 or 1 at the ends */
 
-    put_value(to, i, blend_sample(v, rest, in, rounder[i], top), &samples);
+    put_value(to, i, composite_sample(v, rest, in, rounder[i], top), &samples);
   }
 }
 
-/* Compilers do not tell the loops apart by themselves, this one being so long. */
+/* Compilers do not split so long a loop by themselves. */
 static void
-blend(void *to, const float *acc, const guint8 *weight, const void *from, int n, const CpuSamples *samples)
+composite(void *to, const float *acc, const guint8 *weight, const void *from, int n, const CpuSamples *samples)
 {
   CpuSamples of = *samples;
 
   if (samples->bytes == 1) {
     of.bytes = 1;
-    blend_values(to, acc, weight, from, n, of);
+    composite_values(to, acc, weight, from, n, of);
   } else {
     of.bytes = 2;
-    blend_values(to, acc, weight, from, n, of);
+    composite_values(to, acc, weight, from, n, of);
   }
 }
 
@@ -199,7 +199,7 @@ weigh_pixels(float *restrict to, const float *restrict from, const guint8 *restr
   }
 }
 
-/* A loop for each layout: one sample, two, three, and three of four. */
+/* One loop for each layout: one sample, two, three, and three of four. */
 static void
 weigh(float *to, const float *from, const guint8 *weights, int n, int stored, int channels)
 {
@@ -304,26 +304,26 @@ add_shifted(float *from, int n, int distance)
     store_vector(from + i, load_vector(from + i) + load_vector(from + i + distance));
 }
 
-/* With `size` a power of two, from[i] is the sum of that many samples from i on; those of the run's length are added
- * up, from its first tap on. */
+/* Adds up equal taps. With `size` a power of two, from[i] is the sum of that many samples from i on; sums whose sizes add
+ * up to the number of equal taps are added. */
 static void
 sum_row(float *restrict to, float *restrict from, int n, const CpuTaps *taps)
 {
-  int n_run = taps->run.n, at = taps->run.first, channels = taps->channels;
+  int n_equal = taps->equal.n, at = taps->equal.first, channels = taps->channels;
   const float *tap = taps->tap;
 
   memset(to, 0, n * sizeof(float));
   for (int t = 0; t < taps->width; t++)
-    if (t < at || t >= at + n_run)
+    if (t < at || t >= at + n_equal)
       add_scaled(to, from + t * channels, tap[t], n);
-  /* Rounding up to a vector reads and writes there: let nothing grow from row to row. */
+  /* Vectors read and write beyond the row: clear it, so that nothing grows from row to row. */
   memset(from + n + (taps->width - 1) * channels, 0, CNV_CPU_SLACK * sizeof(float));
-  for (int size = 1; size <= n_run; size *= 2) {
-    if (n_run & size) {
-      add_scaled(to, from + at * channels, tap[taps->run.first], n);
+  for (int size = 1; size <= n_equal; size *= 2) {
+    if (n_equal & size) {
+      add_scaled(to, from + at * channels, tap[taps->equal.first], n);
       at += size;
     }
-    if (2 * size <= n_run)
+    if (2 * size <= n_equal)
       add_shifted(from, n + (taps->width - 2 * size) * channels, size * channels);
   }
 }
@@ -331,7 +331,7 @@ sum_row(float *restrict to, float *restrict from, int n, const CpuTaps *taps)
 static void
 filter_row(float *to, float *from, int n, const CpuTaps *taps)
 {
-  if (taps->run.n)
+  if (taps->equal.n)
     sum_row(to, from, n, taps);
   else
     multiply_row(to, from, n, taps);
@@ -351,7 +351,7 @@ accumulate_double(double *to, const double *above, const float *row, int n)
     to[i] = above[i] + row[i];
 }
 
-/* Input row y for rows of output first to last - 1: number i of them takes the tap row y - i. */
+/* Adds input row y to rows of output first to last - 1: number i uses row y - i of the taps. */
 ALWAYS_INLINE void
 add_row(Vector acc[CNV_CPU_ROWS][COLUMN_VECTORS], const float *restrict from, int y, const CpuTaps *taps,
         const int first, const int last)
@@ -376,7 +376,7 @@ store_rows(float *restrict to, gsize stride, Vector acc[CNV_CPU_ROWS][COLUMN_VEC
       store_vector(to + i * stride + v * LANES, acc[i][v]);
 }
 
-/* Sums stay in registers. The first and last rows of input are for some rows of output alone. */
+/* Sums stay in registers. The first and last rows of input count for only some rows of output. */
 ALWAYS_INLINE void
 filter_rows(float *restrict to, gsize stride, const float *const *rows, int n, const CpuTaps *taps)
 {
@@ -410,7 +410,7 @@ filter_column(float *to, gsize stride, const float *const *rows, int n, const Cp
   filter_rows(to, stride, rows, n, &column);
 }
 
-/* Of more taps the sum of a row is taken by itself, for that keeps float32 exact over many thousand. */
+/* Sums each row of taps by itself, which keeps float32 exact over many thousand taps. */
 static void
 add_row_by_itself(float *restrict to, gsize stride, const float *restrict from, int y, const CpuTaps *taps)
 {
@@ -483,7 +483,7 @@ const CpuSimd G_PASTE(cnv_cpu_simd_, CNV_SIMD) = {
     .load = load,
     .load_weighed = load_weighed,
     .store = store,
-    .blend = blend,
+    .composite = composite,
     .merge = merge,
     .weigh = weigh,
     .unweigh = unweigh,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * From sums to samples: the sums of a row become one, and that is written. Rows of plain planes are written by vector
- * code, others component by component.
+ * Combines the sums of a row, rounds them to samples and stores these: rows of plain planes by vector code, others
+ * component by component.
  */
 #include "cpu/cpu.h"
 
@@ -10,7 +10,7 @@
 
 #include "plan/component.h"
 
-/* Colours become means weighted by alpha; where there is none, the pixel is marked. */
+/* Divides colours by the sum of alpha. Marks pixels whose sum is 0. */
 static void
 divide_by_weight(CpuWorker *worker, const CpuTile *tile, float *acc)
 {
@@ -31,7 +31,7 @@ divide_by_weight(CpuWorker *worker, const CpuTile *tile, float *acc)
   }
 }
 
-/* Marks the pixels that have no sum to divide by. */
+/* Marks the pixels whose sum of weights is 0. */
 static void
 mark_unfiltered(CpuWorker *worker, const CpuTile *tile, int y, float temporal_sum)
 {
@@ -41,7 +41,6 @@ mark_unfiltered(CpuWorker *worker, const CpuTile *tile, int y, float temporal_su
     worker->unfiltered[i] = norms[i] == 0 || temporal_sum == 0;
 }
 
-/* a of plan.h for row number i of the sums. */
 const float *
 cnv_cpu_combine(CpuWorker *worker, const CpuTile *tile, int y, int i)
 {
@@ -90,10 +89,10 @@ cnv_cpu_combine(CpuWorker *worker, const CpuTile *tile, int y, int i)
   return acc;
 }
 
-/* ---- from sums to samples ---- */
+/* ---- samples ---- */
 
-/* A component of a part of a tile's row, number `top`. acc: its sum of the first pixel; weight: of each pixel, NULL
- * where all are 1; unfiltered: pixels whose input stands; bytes: the component's. */
+/* Stores a component of a part of row `top` of a tile. acc: its sum for the first pixel; weight: of each pixel, NULL if
+ * all are 1; unfiltered: pixels that keep the input; bytes: of the component. */
 ALWAYS_INLINE void
 store_component(const CpuTile *part, const float *acc, const guint8 *weight, const guint8 *unfiltered, int c, int bytes)
 {
@@ -157,7 +156,7 @@ store_plain(const CpuWorker *worker, const CpuTile *part, const float *acc, cons
 
   if (weights) {
     weights = cnv_cpu_spread((guint8 *)worker->scratch, weights, part->last - part->first, plane->stored);
-    simd->blend(to, acc, weights, in, n, &plane->samples);
+    simd->composite(to, acc, weights, in, n, &plane->samples);
   } else {
     simd->store(to, acc, n, &plane->samples);
   }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The work of one thread on one tile, and the ring of rows that runs down it for each term.
+ * Runs a method on a tile, and moves a ring of rows down it for each term.
  */
 #include "cpu/cpu.h"
 
-/* Fills a term's ring with its next row. Below and above a plane the same row often comes again, and is then not
- * filtered again. */
+/* Fills a term's ring with its next row. Above and below the frame a row is often the same as the one before. */
 static void
 fill_ring(CpuWorker *worker, const CpuTile *tile, int t, const CpuRing *ring)
 {

@@ -224,7 +224,7 @@ START_TEST(test_runs)
 }
 END_TEST
 
-START_TEST(test_run_of)
+START_TEST(test_equal_taps)
 {
   float taps[20];
 
@@ -232,14 +232,14 @@ START_TEST(test_run_of)
     taps[i] = i == 0 || i == 19 ? 0.5f : 1;
   for (int first = 0; first < 2; first++)
     for (int end = 19; end <= 20; end++) {
-      CpuTapRange run = cnv_cpu_run_of(taps + first, end - first);
+      CpuTapRange equal = cnv_cpu_equal_taps(taps + first, end - first);
 
-      ck_assert_int_eq(run.first, 1 - first);
-      ck_assert_int_eq(run.n, 18);
+      ck_assert_int_eq(equal.first, 1 - first);
+      ck_assert_int_eq(equal.n, 18);
     }
-  ck_assert_int_eq(cnv_cpu_run_of(taps + 1, 4).n, 0);
+  ck_assert_int_eq(cnv_cpu_equal_taps(taps + 1, 4).n, 0);
   taps[9] = 2;
-  ck_assert_int_eq(cnv_cpu_run_of(taps, 20).n, 0);
+  ck_assert_int_eq(cnv_cpu_equal_taps(taps, 20).n, 0);
 }
 END_TEST
 
@@ -462,7 +462,7 @@ kernels_suite(void)
   tcase_add_test(cases, test_addresses);
   tcase_add_test(cases, test_long_taps);
   tcase_add_test(cases, test_runs);
-  tcase_add_test(cases, test_run_of);
+  tcase_add_test(cases, test_equal_taps);
   tcase_add_test(cases, test_border_colors);
   tcase_add_test(cases, test_absolute);
   tcase_add_test(cases, test_planes);

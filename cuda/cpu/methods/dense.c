@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Taps in two dimensions, each multiplied: the ring has rows as they are loaded.
+ * Multiplies by each tap in two dimensions. The ring has loaded rows.
  */
 #include "cpu/cpu.h"
 

@@ -17,7 +17,7 @@
 #define DISK_UNIT 64     /* taps of a disk are multiples of 1 / 64 */
 #define SUMMED_LEAST 100 /* dense taps */
 #define RESTART 128      /* rows: few beside those that a tile makes, many beside those of the taps */
-#define BOX_RING 64      /* the ring of a few steps may be so many times as large: few rows of it are read */
+#define BOX_RING 64      /* the ring of a box may be this many times as large as cache: few of its rows are read */
 #define STEP_COST 2.5    /* products */
 #define SUM_COST 4       /* of a row of prefix sums */
 
@@ -199,10 +199,9 @@ add_row(CpuWorker *worker, const CpuTile *tile, int t, int y, float *to, const f
   CpuTermState *state = &worker->term[t];
   int n = cnv_cpu_line_samples(tile, t);
 
-  if (!state->has_entered || y != state->previous)
+  if (y != state->entered)
     cnv_cpu_load_row(worker, tile, t, y, state->entering);
-  state->has_entered = TRUE;
-  state->previous = y;
+  state->entered = y;
   if (tile->plane->deep)
     simd->accumulate_double((double *)to, (const double *)above, state->entering, n);
   else
@@ -215,7 +214,7 @@ start_sums(CpuWorker *worker, const CpuTile *tile, int t, float *to)
 {
   const CpuTerm *term = &tile->plane->term[t];
 
-  worker->term[t].has_entered = FALSE;
+  worker->term[t].entered = G_MININT;
   memset(to, 0, term->ring_stride * sizeof(float));
   for (int y = cnv_cpu_origin(tile, CNV_Y); y < tile->top; y++)
     add_row(worker, tile, t, cnv_cpu_source(tile, CNV_Y, y - term->from->anchor[CNV_Y]), to, to);
