@@ -38,14 +38,14 @@ store_weighted(CpuWorker *worker, const CpuTile *run, int from, const float *acc
       continue;
     part.first = run->first + first;
     part.last = run->first + end;
-    cnv_cpu_store_part(worker, &part, from + first, acc + first * run->plane->stored, weights + first);
+    cnv_cpu_store_part(worker, &part, from + first, acc + first * run->plane->from->channels, weights + first);
   }
 }
 
 void
 cnv_cpu_store_row(CpuWorker *worker, const CpuTile *tile, int y, const float *acc)
 {
-  int n = tile->last - tile->first, channels = tile->plane->stored;
+  int n = tile->last - tile->first, channels = tile->plane->from->channels;
   const CnvFormat *format = tile->plane->plan->image.format;
   /* Pixels of weight 0 must not be stored if another job may write them, or if they have padding bits, which were copied
    * and would be lost. */

@@ -64,9 +64,6 @@ typedef struct {
    * by norms. The samples of the second one are the weights; its tiles write norms. The third one filters blocks whose
    * weights are all 1. */
   gboolean weighed, of_weights, unweighed;
-  /* Normalised convolution with the weight as one more channel, for mosaics and filters over time. The samples are an
-   * array, so vector code filters them. */
-  gboolean flat;
 
   /* Tiles. */
   int slots;         /* rows in all rings */
@@ -82,9 +79,7 @@ typedef struct {
   CpuTerm term[CNV_MAX_TERMS];
 
   /* Samples in memory. */
-  CpuSamples samples; /* of plain and flat planes */
-  int stored;         /* samples of a pixel; the filtered ones begin with number first_stored */
-  int first_stored;
+  CpuSamples samples; /* of plain planes */
   float *mid_bias;
   guint8 *mask; /* bits of a plain row that come from the filter; NULL: all */
 
@@ -143,7 +138,6 @@ typedef struct {
   gboolean has_unfiltered; /* there may be some */
   guint8 *bytes;           /* normalised convolution: weights of a row's pixels */
   guint8 *spread;          /* and of its samples */
-  float *flat, *means;     /* flat: samples before they are weighed; weighed sums divided by the sums of weights */
   float *enter, *leave;    /* running sums: rows of a band, of CNV_CPU_CHUNK samples, that enter and leave */
   float *down, *along;     /* states of the sums down all columns, and along the band's rows */
   float *turned, *squares; /* transposed sums down the columns; sums before they are transposed */
@@ -302,8 +296,8 @@ cnv_cpu_spread(guint8 *to, const guint8 *weights, int n, int channels)
     pairs[i] = (guint16)(weights[i] * 0x101);
   for (int i = 0; i < n && channels == 4; i++)
     fours[i] = weights[i] * 0x1010101u;
-  for (int i = 0; i < 3 * n && channels == 3; i++)
-    to[i] = weights[i / 3];
+  for (int i = 0; i < n && channels == 3; i++)
+    to[3 * i] = to[3 * i + 1] = to[3 * i + 2] = weights[i];
   return to;
 }
 

@@ -32,8 +32,9 @@ typedef struct {
   gsize norms_size;
   GArray *to_cover; /* CoverPart: what of the coverage is still to be made */
   GArray *tiles;    /* CpuTile, of these jobs */
-  guint n_norms;    /* the first tiles, which make norms; skipped once has_norms is TRUE */
+  guint n_norms;    /* the first tiles, which make norms; skipped if has_norms is TRUE */
   gboolean has_norms;
+  float norms_weight[CNV_MAX_TEMPORAL_TAPS]; /* weights of the frames for which they were made */
   guint
       n_first; /* the next tiles, which run before the others: these need them, or write other bits of the same words */
   guint first_tile; /* of the tiles that are running */
@@ -417,6 +418,20 @@ cover_part(gpointer data, guint part, guint thread)
                          (gsize)(y - p->job->y) * p->job->coverage_pitch);
 }
 
+/* Makes the norms, unless those of the frame before are valid. */
+static void
+make_norms(CpuSession *self)
+{
+  const CpuFrame *frame = &self->frame;
+  gsize bytes = frame->n_sources * sizeof(float);
+
+  if (self->has_norms && memcmp(self->norms_weight, frame->weight, bytes) == 0)
+    return;
+  run_tiles(self, 0, self->n_norms);
+  memcpy(self->norms_weight, frame->weight, bytes);
+  self->has_norms = TRUE;
+}
+
 static gboolean
 cpu_submit(CnvSession *base, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
@@ -430,9 +445,7 @@ cpu_submit(CnvSession *base, const CnvWork *work, const CnvFrame *in, const CnvF
   copy(self, &work->plan[0]->layout, self->copied, &self->frame.in, out);
   cnv_team_run(self->team, stats->threads, self->to_cover->len, cover_part, self);
   g_array_set_size(self->to_cover, 0);
-  if (!self->has_norms)
-    run_tiles(self, 0, self->n_norms);
-  self->has_norms = TRUE;
+  make_norms(self);
   run_tiles(self, self->n_norms, self->n_first);
   run_tiles(self, self->n_norms + self->n_first, self->tiles->len - self->n_norms - self->n_first);
 

@@ -122,19 +122,6 @@ find_weights(const CpuWorker *worker, const CpuTile *tile, int y)
 }
 
 static void
-load_flat(const CpuWorker *worker, const CpuTile *tile, const CnvFrame *frame, int y, float *to)
-{
-  const CpuPlane *plane = tile->plane;
-  const CpuSimd *simd = tile->frame->simd;
-  int n = tile->last - tile->first, skipped = plane->first_stored;
-
-  /* From the first filtered sample to the end of the last pixel. */
-  simd->load(worker->flat, cnv_component_at(frame, &plane->from->component[0], tile->job, tile->first, y),
-             n * plane->stored - skipped, &plane->samples);
-  simd->weigh(to, worker->flat, find_weights(worker, tile, y), n, plane->stored, plane->from->channels);
-}
-
-static void
 load_weighed(const CpuWorker *worker, const CpuTile *tile, const CnvFrame *frame, int y, float *to)
 {
   const CpuPlane *plane = tile->plane;
@@ -155,8 +142,6 @@ load_frame(const CpuWorker *worker, const CpuTile *tile, const CnvFrame *frame, 
   else if (plane->plain)
     tile->frame->simd->load(to, cnv_component_at(frame, &plane->component[0], tile->job, tile->first, y),
                             cnv_cpu_samples(tile), &tile->plane->samples);
-  else if (tile->plane->flat)
-    load_flat(worker, tile, frame, y, to);
   else
     load_components(tile, frame, y, to);
 }
@@ -174,6 +159,8 @@ load_inside(const CpuWorker *worker, const CpuTile *part, int t, int y, float *t
 
   if (part->plane->of_weights) {
     frame->simd->load(to, find_weights(worker, part, y), samples, &part->plane->samples);
+    if (worker->term[t].temporal_sum != 1)
+      frame->simd->scale(to, worker->term[t].temporal_sum, samples);
     return;
   }
   for (int i = taps.first; i < taps.first + taps.n; i++) {

@@ -11,49 +11,46 @@
 
 /* ---- shapes ---- */
 
-/* Sets `flat` if the samples of a plane weighed by coverage are an array: all of each pixel, or three of four. */
-static void
-find_flat(CpuPlane *plane)
+/* Returns TRUE if the samples of a plane weighed by coverage are an array: all of each pixel, or three of four. */
+static gboolean
+is_array(const CpuPlane *plane)
 {
   const CnvPlane *from = plane->from;
   const CnvComponent *first = &from->component[0];
-  int n = from->channels - 1;
+  int n = from->channels - 1, stored = first->step / MAX(first->bytes, 1);
 
-  plane->stored = from->channels;
   if (!from->covered || from->component[from->weight].bytes > 0 || first->bytes > 2)
-    return;
-  plane->stored = first->step / first->bytes;
-  plane->first_stored = first->offset / first->bytes;
-  plane->flat = plane->stored == n || (plane->stored == 4 && n == 3);
+    return FALSE;
+  if (stored != n && !(stored == 4 && n == 3))
+    return FALSE;
   for (int c = 0; c < n; c++)
-    plane->flat &= from->component[c].offset == first->offset + c * first->bytes;
-  plane->flat &= plane->first_stored + n <= plane->stored;
-  for (int p = 0; p < plane->plan->n_planes && plane->stored == 4; p++) { /* the fourth is not to be copied back */
+    if (from->component[c].offset != first->offset + c * first->bytes)
+      return FALSE;
+  if (first->offset / first->bytes + n > stored)
+    return FALSE;
+  for (int p = 0; p < plane->plan->n_planes && stored == 4; p++) { /* the fourth must not be copied back */
     const CnvPlane *other = &plane->plan->plane[p];
 
-    plane->flat &= other == from || !other->filtered || other->component[0].plane != first->plane;
+    if (other != from && other->filtered && other->component[0].plane == first->plane)
+      return FALSE;
   }
-  if (!plane->flat)
-    plane->stored = from->channels;
+  return TRUE;
 }
 
-/* Makes a flat plane a plain one whose channels are all samples of a pixel, weighed as they are loaded. Mosaics and
- * filters over time keep the weight as a channel. */
+/* Makes such a plane a plain one whose channels are all samples of a pixel, weighed as they are loaded. */
 static void
 weigh_apart(CpuPlane *plane)
 {
   const CnvPlane *from = plane->from;
   CnvPlane *own = &plane->own;
-  int skipped = plane->first_stored;
+  int skipped = from->component[0].offset / from->component[0].bytes;
 
-  if (!plane->flat || from->cell[CNV_X] || plane->plan->n_temporal_taps > 1)
-    return;
   *own = *from;
   own->plain = TRUE;
   own->covered = own->filtered = own->copied = 0;
   own->weight = -1;
-  own->channels = plane->stored;
-  for (int c = 0; c < plane->stored; c++) {
+  own->channels = from->component[0].step / from->component[0].bytes;
+  for (int c = 0; c < own->channels; c++) {
     gboolean filtered = c >= skipped && c < skipped + from->channels - 1;
     int of = filtered ? c - skipped : 0;
 
@@ -71,9 +68,7 @@ weigh_apart(CpuPlane *plane)
     own->border_value[c] = from->border_value[of];
   }
   plane->from = own;
-  plane->weighed = TRUE;
-  plane->flat = FALSE;
-  plane->first_stored = 0;
+  plane->weighed = !plane->unweighed;
 }
 
 /* Makes the plane of the weights of a weighed plane. */
@@ -94,7 +89,6 @@ make_weights(CpuPlane *plane)
   own->mid[0] = 0;
   own->border_value[0] = given->border_value[given->weight];
   plane->from = own;
-  plane->stored = 1;
 }
 
 static void
@@ -131,13 +125,10 @@ shape_plane(const CpuPrepared *self, CpuPlane *plane, const CnvPlan *plan, const
   if (!from->filtered)
     return;
   plane->dense = from->algorithm == CNV_ALGORITHM_TILED;
-  if (plane->of_weights) {
+  if (plane->of_weights)
     make_weights(plane);
-  } else if (!naive) {
-    find_flat(plane);
+  else if (!naive && is_array(plane))
     weigh_apart(plane);
-    plane->weighed &= !plane->unweighed;
-  }
   for (int t = 0; t < plane->from->n_terms; t++)
     cnv_cpu_shape_term(plane, t);
   cnv_cpu_choose_methods(plane);
@@ -184,16 +175,14 @@ fill_samples(CpuPlane *plane)
   const CnvComponent *component = &from->component[0];
 
   for (int i = 0; i < plane->widest; i++) {
-    int c = i % plane->stored - (plane->flat ? plane->first_stored : 0);
-    gboolean filtered = c >= 0 && from->filtered >> c & 1;
+    int c = i % from->channels;
 
-    c = CLAMP(c, 0, from->channels - 1);
     plane->samples.gain[i] = from->gain[c];
     plane->samples.fraction[i] = from->fraction[c];
     plane->samples.round[i] = CNV_CPU_ROUND + from->base[c];
     plane->mid_bias[i] = from->mid_bias[c];
     if (plane->mask)
-      memset(plane->mask + i * component->bytes, filtered ? 255 : 0, component->bytes);
+      memset(plane->mask + i * component->bytes, from->filtered >> c & 1 ? 255 : 0, component->bytes);
   }
 }
 
@@ -211,7 +200,7 @@ fill_plane(CpuPlane *plane, CpuArena *arena)
   plane->samples.fraction = cnv_cpu_take(arena, n, sizeof(float));
   plane->samples.round = cnv_cpu_take(arena, n, sizeof(float));
   plane->mid_bias = cnv_cpu_take(arena, n, sizeof(float));
-  if ((from->plain && from->filtered != (1u << from->channels) - 1) || (plane->flat && plane->stored == 4))
+  if (from->plain && from->filtered != (1u << from->channels) - 1)
     plane->mask = cnv_cpu_take(arena, n, component->bytes);
   if (plane->method->fill)
     plane->method->fill(plane, arena);
@@ -231,15 +220,9 @@ cnv_cpu_worker_lay_out(CpuWorker *worker, const CpuPlane *plane)
 
   worker->line = cnv_cpu_take(&arena, plane->line_length, sizeof(float));
   worker->scratch = cnv_cpu_take(&arena, plane->line_length, sizeof(float));
-  if (plane->flat || plane->weighed || plane->of_weights) {
+  if (plane->weighed || plane->of_weights) {
     worker->bytes = cnv_cpu_take(&arena, MAX(plane->line_length, CNV_CPU_CHUNK), 1);
     worker->spread = cnv_cpu_take(&arena, MAX(plane->line_length, CNV_CPU_CHUNK), 1);
-  }
-  if (plane->flat) {
-    gsize n = MAX(plane->line_length, CNV_CPU_CHUNK);
-
-    worker->flat = cnv_cpu_take(&arena, n, sizeof(float));
-    worker->means = cnv_cpu_take(&arena, plane->acc_stride + plane->first_stored, sizeof(float));
   }
   worker->unfiltered = cnv_cpu_take(&arena, samples, 1);
   for (int t = 0; t < plane->from->n_terms; t++) {

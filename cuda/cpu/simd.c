@@ -186,64 +186,6 @@ magnitude(float *restrict acc, const float *restrict other, int n)
     acc[i] = sqrtf(acc[i] * acc[i] + other[i] * other[i]);
 }
 
-ALWAYS_INLINE void
-weigh_pixels(float *restrict to, const float *restrict from, const guint8 *restrict weights, int n, const int stored,
-             const int channels)
-{
-  for (int i = 0; i < n; i++) {
-    float weight = weights[i];
-
-    for (int c = 0; c < channels - 1; c++)
-      to[i * channels + c] = from[i * stored + c] * weight;
-    to[i * channels + channels - 1] = weight;
-  }
-}
-
-/* One loop for each layout: one sample, two, three, and three of four. */
-static void
-weigh(float *to, const float *from, const guint8 *weights, int n, int stored, int channels)
-{
-  if (stored == 1)
-    weigh_pixels(to, from, weights, n, 1, 2);
-  else if (stored == 2)
-    weigh_pixels(to, from, weights, n, 2, 3);
-  else if (stored == 3)
-    weigh_pixels(to, from, weights, n, 3, 4);
-  else
-    weigh_pixels(to, from, weights, n, 4, 4);
-}
-
-ALWAYS_INLINE gboolean
-unweigh_pixels(float *restrict to, guint8 *restrict none, const float *restrict from, int n, const int stored,
-               const int channels, float norm, float least)
-{
-  guint8 any = 0;
-
-  for (int i = 0; i < n; i++) {
-    float weight = from[i * channels + channels - 1], factor;
-    gboolean is_none = fabsf(weight) <= least;
-
-    factor = norm / (is_none ? 1 : weight);
-    none[i] = (guint8)is_none;
-    any |= (guint8)is_none;
-    for (int c = 0; c < stored; c++)
-      to[i * stored + c] = c < channels - 1 ? from[i * channels + c] * factor : 0;
-  }
-  return any;
-}
-
-static gboolean
-unweigh(float *to, guint8 *none, const float *from, int n, int stored, int channels, float norm, float least)
-{
-  if (stored == 1)
-    return unweigh_pixels(to, none, from, n, 1, 2, norm, least);
-  if (stored == 2)
-    return unweigh_pixels(to, none, from, n, 2, 3, norm, least);
-  if (stored == 3)
-    return unweigh_pixels(to, none, from, n, 3, 4, norm, least);
-  return unweigh_pixels(to, none, from, n, 4, 4, norm, least);
-}
-
 static void
 norms(float *restrict to, const float *restrict from, int n, float norm, float least)
 {
@@ -252,12 +194,12 @@ norms(float *restrict to, const float *restrict from, int n, float norm, float l
 }
 
 ALWAYS_INLINE gboolean
-divide_pixels(float *restrict acc, const float *restrict norms, float factor, int n, const int channels)
+divide_pixels(float *restrict acc, const float *restrict norms, int n, const int channels)
 {
   gint32 any = 0;
 
   for (int i = 0; i < n; i++) {
-    float norm = norms[i] * factor;
+    float norm = norms[i];
 
     any |= norm == 0;
     for (int c = 0; c < channels; c++)
@@ -267,15 +209,15 @@ divide_pixels(float *restrict acc, const float *restrict norms, float factor, in
 }
 
 static gboolean
-divide(float *acc, const float *norms, float factor, int n, int channels)
+divide(float *acc, const float *norms, int n, int channels)
 {
   if (channels == 1)
-    return divide_pixels(acc, norms, factor, n, 1);
+    return divide_pixels(acc, norms, n, 1);
   if (channels == 2)
-    return divide_pixels(acc, norms, factor, n, 2);
+    return divide_pixels(acc, norms, n, 2);
   if (channels == 3)
-    return divide_pixels(acc, norms, factor, n, 3);
-  return divide_pixels(acc, norms, factor, n, 4);
+    return divide_pixels(acc, norms, n, 3);
+  return divide_pixels(acc, norms, n, 4);
 }
 
 static void
@@ -485,8 +427,6 @@ const CpuSimd G_PASTE(cnv_cpu_simd_, CNV_SIMD) = {
     .store = store,
     .composite = composite,
     .merge = merge,
-    .weigh = weigh,
-    .unweigh = unweigh,
     .norms = norms,
     .divide = divide,
     .add_scaled = add_scaled,

@@ -184,18 +184,10 @@ typedef struct {
   /* Takes the bits of from where those of mask are 0, in n bytes. */
   void (*merge)(void *to, const void *from, const void *mask, int n);
 
-  /* Normalised convolution of n pixels with the weight as a channel. weigh: multiplies the next channels - 1 of `stored`
-   * samples by the pixel's weight, and appends the weight. unweigh: divides sums by the sum of weights, times norm; the
-   * other samples of `stored` become 0. none[i] becomes TRUE if the sum of weights is at most `least`; the mean then is
-   * undefined. Returns TRUE if one is. */
-  void (*weigh)(float *to, const float *from, const guint8 *weights, int n, int stored, int channels);
-  gboolean (*unweigh)(float *to, guint8 *none, const float *from, int n, int stored, int channels, float norm,
-                      float least);
-
-  /* The same with weights in a plane of their own. norms: norm divided by each sum of weights, or 0 if that is at most
-   * `least`. divide: multiplies n pixels by their norms and a factor. Returns TRUE if one is 0. */
+  /* Normalised convolution of n pixels. norms: norm divided by each sum of weights, or 0 if that is at most `least`.
+   * divide: multiplies pixels by their norms. Returns TRUE if a norm is 0. */
   void (*norms)(float *to, const float *from, int n, float norm, float least);
-  gboolean (*divide)(float *acc, const float *norms, float factor, int n, int channels);
+  gboolean (*divide)(float *acc, const float *norms, int n, int channels);
 
   void (*add_scaled)(float *acc, const float *more, float factor, int n);
   void (*scale)(float *acc, float factor, int n);

@@ -33,12 +33,12 @@ divide_by_weight(CpuWorker *worker, const CpuTile *tile, float *acc)
 
 /* Marks the pixels whose sum of weights is 0. */
 static void
-mark_unfiltered(CpuWorker *worker, const CpuTile *tile, int y, float temporal_sum)
+mark_unfiltered(CpuWorker *worker, const CpuTile *tile, int y)
 {
   const float *norms = cnv_cpu_norms(tile, y);
 
   for (int i = 0; i < tile->last - tile->first; i++)
-    worker->unfiltered[i] = norms[i] == 0 || temporal_sum == 0;
+    worker->unfiltered[i] = norms[i] == 0;
 }
 
 const float *
@@ -56,27 +56,15 @@ cnv_cpu_combine(CpuWorker *worker, const CpuTile *tile, int y, int i)
     cnv_cpu_renormalize(worker, tile, y);
   for (int t = 1; t < n_sums && !magnitude; t++)
     simd->add_scaled(acc, worker->term[t].acc + row, 1, n);
-  if (plane->flat) { /* renormalize's factor cancels */
-    const CnvPlane *from = plane->from;
-
-    worker->has_unfiltered =
-        simd->unweigh(worker->means + plane->first_stored, worker->unfiltered, acc, pixels, plane->stored,
-                      from->channels, from->alpha_norm, from->alpha_epsilon * from->full[from->weight]);
-    if (from->combine == CNV_COMBINE_ABSOLUTE)
-      simd->absolute(worker->means, plane->mid_bias, pixels * plane->stored);
-    return worker->means;
-  }
-  if (plane->weighed) { /* renormalize's factor cancels, too */
-    float sum = worker->term[0].temporal_sum;
+  if (plane->weighed) { /* renormalize's factor cancels */
     const float *ahead = cnv_cpu_norms(tile, MIN(y + 2, tile->bottom - 1));
 
     for (int x = 0; x < pixels; x += 16)
       __builtin_prefetch(ahead + x);
 
-    worker->has_unfiltered =
-        simd->divide(acc, cnv_cpu_norms(tile, y), sum != 0 ? 1 / sum : 0, pixels, plane->from->channels);
+    worker->has_unfiltered = simd->divide(acc, cnv_cpu_norms(tile, y), pixels, plane->from->channels);
     if (worker->has_unfiltered)
-      mark_unfiltered(worker, tile, y, sum);
+      mark_unfiltered(worker, tile, y);
   }
   if (plane->from->weight >= 0 && !magnitude)
     divide_by_weight(worker, tile, acc);
@@ -99,7 +87,7 @@ store_component(const CpuTile *part, const float *acc, const guint8 *weight, con
   const CnvPlane *plane = part->plane->from;
   const CnvJob *job = part->job;
   const CnvComponent component = plane->component[c]; /* a copy: bytes that are written could be its own */
-  int step = component.step, sums = part->plane->stored;
+  int step = component.step, sums = plane->channels;
   int x = part->first, n = part->last - x, to_x = x + job->move_x, to_y = part->top + job->move_y;
   float base = plane->base[c], low = plane->lowest[c], high = plane->highest[c];
   float gain = plane->gain[c], fraction = plane->fraction[c];
@@ -128,7 +116,6 @@ store_components(const CpuTile *part, const float *acc, const guint8 *weight, co
 {
   const CnvPlane *plane = part->plane->from;
 
-  acc += part->plane->flat ? part->plane->first_stored : 0;
   for (int c = 0; c < plane->channels; c++, acc++) {
     if (!(plane->filtered >> c & 1))
       continue;
@@ -149,13 +136,13 @@ store_plain(const CpuWorker *worker, const CpuTile *part, const float *acc, cons
   const CpuPlane *plane = part->plane;
   const CnvComponent *component = &plane->from->component[0];
   const CnvJob *job = part->job;
-  int n = (part->last - part->first) * plane->stored, x = part->first + job->move_x, y = part->top + job->move_y;
-  int skipped = plane->flat ? plane->first_stored * component->bytes : 0;
-  const guint8 *in = cnv_component_at(&part->frame->in, component, job, x, y) - skipped;
-  guint8 *to = cnv_component_at(&part->frame->out, component, job, x, y) - skipped;
+  int n = (part->last - part->first) * plane->from->channels, x = part->first + job->move_x,
+      y = part->top + job->move_y;
+  const guint8 *in = cnv_component_at(&part->frame->in, component, job, x, y);
+  guint8 *to = cnv_component_at(&part->frame->out, component, job, x, y);
 
   if (weights) {
-    weights = cnv_cpu_spread((guint8 *)worker->scratch, weights, part->last - part->first, plane->stored);
+    weights = cnv_cpu_spread((guint8 *)worker->scratch, weights, part->last - part->first, plane->from->channels);
     simd->composite(to, acc, weights, in, n, &plane->samples);
   } else {
     simd->store(to, acc, n, &plane->samples);
@@ -169,10 +156,8 @@ cnv_cpu_store_part(CpuWorker *worker, const CpuTile *part, int from, const float
 {
   const CpuPlane *plane = part->plane;
   int n = part->last - part->first;
-  gboolean divides = plane->flat || plane->weighed;
 
-  if ((plane->from->plain || plane->flat) &&
-      !(divides && worker->has_unfiltered && memchr(worker->unfiltered + from, TRUE, n))) {
+  if (plane->from->plain && !(plane->weighed && worker->has_unfiltered && memchr(worker->unfiltered + from, TRUE, n))) {
     store_plain(worker, part, acc, weights);
     return;
   }

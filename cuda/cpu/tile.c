@@ -48,7 +48,7 @@ start_terms(CpuWorker *worker, const CpuTile *tile)
     CpuTermState *state = &worker->term[t];
     int slots = plane->term[t].slots;
 
-    state->temporal_sum = plane->of_weights ? 1 : (float)cnv_cpu_temporal_sum(tile, &plane->from->term[t]);
+    state->temporal_sum = (float)cnv_cpu_temporal_sum(tile, &plane->from->term[t]);
     state->filled = 0;
     state->previous = -1;
     state->rows_found = (CpuTapRange){-1, -1};

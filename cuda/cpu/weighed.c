@@ -171,5 +171,6 @@ cnv_cpu_weighed_has_blocks(const CpuTile *tile)
   const CpuPlane *plain = plane + (plane->of_weights ? 1 : 2) * CNV_MAX_PLANES;
 
   return (plane->weighed || plane->of_weights) && !tile->decimates && !tile->decimated && tile->frame->weight[0] == 1 &&
-         plain->restart[CNV_X] == 0 && plain->restart[CNV_Y] == 0 && tile->last - tile->first <= CNV_CPU_TILE_MOST;
+         plane->plan->n_temporal_taps == 1 && !plane->from->cell[CNV_X] && plain->restart[CNV_X] == 0 &&
+         plain->restart[CNV_Y] == 0 && tile->last - tile->first <= CNV_CPU_TILE_MOST;
 }

@@ -209,9 +209,9 @@ fits(CpuPlane *plane)
   const CnvPlane *from = plane->given; /* a weighed plane and its weights have the same taps */
   CnvDecimatedTaps taps[CNV_N_AXES];
 
-  if (plane->plan->requested != CNV_ALGORITHM_AUTO || plane->dense || from->n_terms > 1 ||
-      (plane->from->weight >= 0 && !plane->flat) || from->combine != CNV_COMBINE_SUM ||
-      cnv_border_renormalizes(from->border) || !cnv_decimated_find(plane->plan, from, cnv_cpu_divides(plane), taps))
+  if (plane->plan->requested != CNV_ALGORITHM_AUTO || plane->dense || from->n_terms > 1 || plane->from->weight >= 0 ||
+      from->combine != CNV_COMBINE_SUM || cnv_border_renormalizes(from->border) ||
+      !cnv_decimated_find(plane->plan, from, cnv_cpu_divides(plane), taps))
     return FALSE;
   for (int axis = 0; axis < CNV_N_AXES; axis++)
     fill(&plane->decimation[axis], &taps[axis]);
