@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Times the CPU engine beside what one would use without it: OpenCV's and GStreamer's own blurs, FFmpeg, OpenCV itself.
-# All in one run, on 1080p frames, the same processors and as many threads; what is missing is skipped and named.
+# Compares the CPU engine with GStreamer's own blurs, FFmpeg and OpenCV: in one run, on 1080p frames, with the same
+# processors and number of threads. Tools that are missing are skipped and named.
 #
-# What a filter takes is the time of a pipeline with it, less that of the same pipeline without it, by the frame. Both
-# sides of a row and what is taken off run in turn, several times; the figures are medians, the ratio that of the
-# rounds' ratios. Each frame is made anew, so that a filter which works in place need not copy it. Beside the time on
-# the clock stands that of the processors: it tells who uses one thread only, and suffers less from what else runs here.
+# The time of a filter is that of a pipeline with it minus that of the same pipeline without it, per frame. Both sides of
+# a row, with and without, run alternately in several rounds. Times are medians, and the ratio is the median of the
+# rounds' ratios. Each frame is new, so a filter that works in place need not copy it. Processor time is shown besides
+# clock time: it shows who uses one thread only, and depends less on what else runs on the machine.
 #
-# At the end come the load of the machine and the first row, measured a second time. A goal counts as met or missed only
-# if the ratios of several rounds differ by less than SPREAD_MOST.
+# At the end the load is reported and the first row measured again. A goal counts as met or missed only if there are
+# several rounds whose largest ratio is at most SPREAD_MOST times the smallest.
 #
 # usage: compare-cpu.py [--quick] [--threads N] [--rounds N] [--output FILE.csv]
 # BUILD_DIR in the environment: a build folder to use instead of build-tests. It should be one with --buildtype=release.
@@ -161,11 +161,11 @@ class Machine:
         return self.opencv(size, pixel_format, frames, FILTER2D)
 
     def ms(self, tool, what, pixel_format, frames):
-        """Milliseconds a frame, all told."""
+        """Milliseconds per frame, with everything."""
         return Time(*(seconds / frames * 1e3 for seconds in getattr(self, tool)(what, pixel_format, frames)))
 
 
-# What a tool is to run with and without a filter; OpenCV's function is timed alone.
+# What a tool runs with and without a filter; of OpenCV only the function is timed.
 WITH = {'gst': '{} ! fakesink', 'ffmpeg': '{}', 'opencv': '{}', 'filter2d': '{}'}
 WITHOUT = {'gst': 'identity ! fakesink {}', 'ffmpeg': 'null'}
 
@@ -234,7 +234,7 @@ def compare(machine, case, rounds, seconds):
 
 
 def show_small(machine, rounds):
-    """Prints the time of an element that has next to nothing to do, beyond identity's."""
+    """Prints the time of an element that only copies, minus that of identity."""
     sides = [f'cudaconvolve backend=cpu n-threads={machine.threads} filter=identity disable-passthrough=true ! fakesink',
              'identity ! fakesink']
     costs = []
@@ -268,7 +268,7 @@ def show(row):
 
 
 def show_table(rows):
-    """Prints the figures as they stand in a README."""
+    """Prints the figures as a table for a README."""
     print('\n| beside | format | setting | ours, ms | theirs, ms | theirs / ours | least to most | goal |')
     print('|---|---|---|---|---|---|---|---|')
     for row in rows:
@@ -340,7 +340,7 @@ def main():
     build()
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:arguments.threads])
     load = os.getloadavg()[0]
-    print(f'{arguments.threads} threads; load {load:.2f} before: figures are of worth where it is near 0')
+    print(f'{arguments.threads} threads; load {load:.2f} before: figures are reliable only if it is near 0')
     with tempfile.TemporaryDirectory() as folder:
         machine = Machine(arguments.threads, pathlib.Path(folder))
         rows = measure_all(machine, choose_cases(machine), arguments)
