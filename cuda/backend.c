@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The front door of a session: it checks what callers hand in, engines trust it.
+ * The front door of a session. It checks what callers pass; engines trust it.
  */
 #include <string.h>
 
 #include "plan/plan.h"
 #include "plan/scene.h"
-
-GQuark
-cnv_error_quark(void)
-{
-  return g_quark_from_static_string("cnv-error-quark");
-}
 
 const CnvBackend *
 cnv_backend_find(const char *name)
@@ -22,7 +16,8 @@ cnv_backend_find(const char *name)
   return NULL;
 }
 
-/* FALSE where a plane of memory is not there or its rows overlap. side: which of a work's frames it is. */
+/* Returns FALSE with CNV_ERROR_SETTINGS if a plane of memory has no address or its rows overlap. side: "input" or
+ * "output". */
 static gboolean
 check_frame(const CnvImage *image, const CnvLayout *layout, const CnvFrame *frame, const char *side, GError **error)
 {
@@ -37,7 +32,7 @@ check_frame(const CnvImage *image, const CnvLayout *layout, const CnvFrame *fram
   return TRUE;
 }
 
-/* TRUE if the regions are isolated by normalised convolution (work.h). */
+/* Returns TRUE if the regions are isolated by normalised convolution (work.h). */
 static gboolean
 is_weighed(const CnvWork *work)
 {
@@ -52,7 +47,7 @@ gboolean
 cnv_session_can_in_place(const CnvSession *session, const CnvWork *work)
 {
   const CnvPlan *plan = work->plan[0];
-  gboolean whole = TRUE; /* samples */
+  gboolean whole = TRUE; /* all filtered planes are arrays of whole samples */
 
   for (int p = 0; p < plan->n_planes; p++)
     whole &= !plan->plane[p].filtered || plan->plane[p].plain;
@@ -76,7 +71,7 @@ check_not_lost(const CnvSession *session, GError **error)
   return !cnv_session_is_lost(session);
 }
 
-/* Submits the work with its plans or, if regions are isolated so, with those for normalised convolution. */
+/* Submits the work with its plans or, for isolated regions that need it, with the plans for normalised convolution. */
 static gboolean
 submit(CnvSession *session, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
@@ -132,7 +127,7 @@ cnv_session_history_alloc(CnvSession *session, const CnvImage *image, guint n_sl
   return TRUE;
 }
 
-/* Measures the frame whose rows were still being fetched. */
+/* Measures the frame whose rows the engine is still fetching, if any. */
 static gboolean
 finish_measuring(CnvSession *session, GError **error)
 {
@@ -164,7 +159,7 @@ cnv_session_history_push(CnvSession *session, guint slot, const CnvFrame *frame,
     return FALSE;
   if (fetches)
     scene->pending = (int)slot;
-  else if (measured) /* while an engine that started an upload copies */
+  else if (measured) /* an upload that the engine started continues meanwhile */
     cnv_scene_measure(scene, slot, frame, scene->row_step);
   else
     cnv_scene_skip(scene, slot);

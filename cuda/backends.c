@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The list of engines, in a file of its own: a test has another.
+ * The list of engines, in a file of its own because a test replaces it.
  */
 #include "config.h"
 

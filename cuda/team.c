@@ -7,17 +7,17 @@
 
 struct CnvTeam {
   guint n_threads;
-  GThreadPool *pool; /* NULL: the calling thread alone */
-  GMutex turn;       /* of callers, held for a whole job */
+  GThreadPool *pool; /* NULL: only the calling thread works */
+  GMutex turn;       /* held by the caller whose job runs */
 
-  /* While a job runs. */
+  /* Valid while a job runs: */
   void (*run)(gpointer job, guint part, guint thread);
   gpointer job;
   guint n_parts;
-  gint next; /* part, atomic */
+  gint next; /* index of the next part, atomic */
   GMutex lock;
   GCond done;
-  guint pending; /* threads at work besides the caller's, under lock */
+  guint pending; /* threads at work besides the caller, protected by lock */
 };
 
 static void
@@ -100,9 +100,9 @@ cnv_team_run(CnvTeam *team, guint n_threads, guint n_parts, void (*run)(gpointer
 
 /* ---- copies ---- */
 
-/* Bytes of a part. With fewer of them waking the other threads takes longer than the copy. */
+/* Least bytes in a part. With fewer, waking other threads takes longer than the copy. */
 #define PART_BYTES (128 * 1024)
-#define PARTS_ALONE 4 /* the same of all copies */
+#define PARTS_ALONE 4 /* most parts, of all copies together, that the caller copies without other threads */
 
 static int
 rows_of_part(const CnvRowsCopy *copy)

@@ -8,8 +8,8 @@
 
 #include <glib/gstdio.h>
 
-#define LONGEST_NAME 1000 /* characters of a path that a message repeats */
-#define LEAST_ROOM 4096   /* bytes of the first read */
+#define LONGEST_NAME 1000   /* characters of a path that a message repeats */
+#define LEAST_CAPACITY 4096 /* bytes of the first read */
 
 char *
 gst_cuda_convolve_file_name(const char *property, const char *path)
@@ -49,23 +49,23 @@ open_file(const char *path, const char *what, const char *kind, struct stat *inf
 static char *
 read_all(FILE *file, gsize expected, gsize longest, gsize *size)
 {
-  gsize room = MIN(MAX(expected + 1, LEAST_ROOM), longest + 1);
+  gsize capacity = MIN(MAX(expected + 1, LEAST_CAPACITY), longest + 1);
   char *text = NULL;
 
   *size = 0;
   for (;;) {
-    char *larger = g_try_realloc(text, room + 1);
+    char *larger = g_try_realloc(text, capacity + 1);
 
     if (!larger) {
       g_free(text);
       return NULL;
     }
     text = larger;
-    *size += fread(text + *size, 1, room - *size, file);
+    *size += fread(text + *size, 1, capacity - *size, file);
     text[*size] = '\0';
-    if (*size < room || room == longest + 1)
+    if (*size < capacity || capacity == longest + 1)
       return text;
-    room = MIN(2 * room, longest + 1);
+    capacity = MIN(2 * capacity, longest + 1);
   }
 }
 

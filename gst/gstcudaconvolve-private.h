@@ -10,10 +10,10 @@
 
 #include <gst/base/gstbasetransform.h>
 
-#include "caps.h"
-#include "engine.h"
-#include "recipe.h"
-#include "settings.h"
+#include "element/caps.h"
+#include "element/engine.h"
+#include "element/recipe.h"
+#include "properties/settings.h"
 
 #define GST_TYPE_CUDA_CONVOLVE (gst_cuda_convolve_get_type())
 G_DECLARE_FINAL_TYPE(GstCudaConvolve, gst_cuda_convolve, GST, CUDA_CONVOLVE, GstBaseTransform)

@@ -33,14 +33,14 @@
 
 #include "config.h"
 
-#include "allocation.h"
-#include "devicememory.h"
-#include "dispatch.h"
-#include "frames.h"
+#include "element/dispatch.h"
+#include "element/frames.h"
+#include "element/inflight.h"
 #include "gstcudaconvolve-private.h"
-#include "history.h"
-#include "inflight.h"
+#include "memory/allocation.h"
+#include "memory/devicememory.h"
 #include "messages.h"
+#include "time/history.h"
 
 /* GStreamer's own functions save and load presets. GstCudaConvolve.prs contains the installed ones. */
 G_DEFINE_TYPE_WITH_CODE(GstCudaConvolve, gst_cuda_convolve, GST_TYPE_BASE_TRANSFORM,

@@ -31,12 +31,12 @@ gst_cuda_convolve_post(GstElement *element, GstMessageType type, GError *error, 
 }
 
 void
-gst_cuda_convolve_warn_once(GstElement *element, GHashTable *told, const char *format, ...)
+gst_cuda_convolve_warn_once(GstElement *element, GHashTable *posted, const char *format, ...)
 {
   GError *error;
   va_list args;
 
-  if (!g_hash_table_add(told, (gpointer)format))
+  if (!g_hash_table_add(posted, (gpointer)format))
     return;
   va_start(args, format);
   error = g_error_new_valist(CNV_ERROR, CNV_ERROR_SETTINGS, format, args);

@@ -13,5 +13,5 @@ GST_DEBUG_CATEGORY_EXTERN(gst_cuda_convolve_debug);
  * for the debug text. */
 void gst_cuda_convolve_post(GstElement *element, GstMessageType type, GError *error, const char *doing);
 
-/* Posts a warning about the settings once: not if the pointer `format`, a constant, is in the set `told`. Adds it. */
-void gst_cuda_convolve_warn_once(GstElement *element, GHashTable *told, const char *format, ...) G_GNUC_PRINTF(3, 4);
+/* Posts a warning about the settings once: not if the pointer `format`, a constant, is in the set `posted`. Adds it. */
+void gst_cuda_convolve_warn_once(GstElement *element, GHashTable *posted, const char *format, ...) G_GNUC_PRINTF(3, 4);

@@ -4,14 +4,14 @@
  */
 #pragma once
 
-/* a / b rounded up; b above 0, a not below. */
+/* Returns a / b rounded up. a: at least 0; b: above 0. */
 static inline int
 cnv_divide_up(int a, int b)
 {
   return (a + b - 1) / b;
 }
 
-/* Sum of the products of n numbers of each. */
+/* Returns the dot product of two arrays of n numbers. */
 static inline double
 cnv_dot(const double *a, const double *b, int n)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The cells of a mosaic, each of one colour, for host and device. They are laid out in luma samples from a corner;
- * along an axis cell k of a plane has the samples whose centre lies in cell k of luma, so that the cells of all planes
- * coincide. Those at the window's edge are cut off there, and beyond it the nearest one goes on.
+ * The cells of a mosaic, each filled with one colour, for host and device. They are laid out in luma samples from a
+ * corner. Along an axis, cell k of a plane has the samples whose centre is in cell k of luma, so that the cells of all
+ * planes coincide. Cells are cut off at the window's edge, and the nearest cell continues beyond it.
  */
 #pragma once
 
 #include "plan/plane.h"
 #include "plan/job.h"
 
-/* FALSE where samples do not count, as those under a fill. */
+/* Returns TRUE if the plane is a mosaic whose samples have an effect. Under a fill they have none. */
 CNV_HOST_DEVICE static inline int
 cnv_cells_have_means(const CnvPlane *plane)
 {
@@ -20,7 +20,7 @@ cnv_cells_have_means(const CnvPlane *plane)
   return counts && plane->cell[CNV_X] > 0;
 }
 
-/* Samples from the corner to the first one of cell k. */
+/* Returns the number of samples from the corner to the first sample of cell k. */
 CNV_HOST_DEVICE static inline int
 cnv_cell_start(const CnvPlane *plane, int axis, int k)
 {
@@ -29,7 +29,7 @@ cnv_cell_start(const CnvPlane *plane, int axis, int k)
   return (2 * k * plane->cell[axis] + (1 << shift) - 1) >> (shift + 1);
 }
 
-/* Number of the cell that a job takes the value of a sample from. */
+/* Returns the index of the cell that sets the value of a job's sample. at: column or row of the sample. */
 CNV_HOST_DEVICE static inline int
 cnv_cell_of(const CnvPlane *plane, const CnvJob *job, int axis, int at)
 {
@@ -41,7 +41,7 @@ cnv_cell_of(const CnvPlane *plane, const CnvJob *job, int axis, int at)
          (2 * plane->cell[axis]);
 }
 
-/* The first sample of cell k of a job that it takes the mean of; of the last one's end, k + 1. */
+/* Returns the first sample in the mean of a job's cell k. The last cell ends at the edge of k + 1. */
 CNV_HOST_DEVICE static inline int
 cnv_cell_edge(const CnvPlane *plane, const CnvJob *job, int axis, int k)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The samples of a component in host memory, read and written. Rows may begin at any address.
+ * Reads and writes the samples of a component in host memory. Rows may begin at any address.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 #include "plan/plan.h"
 #include "plan/job.h"
 
-/* Address of the component's sample at (x, y) of the job's field. */
+/* Returns the address of the component's sample at (x, y) of the job's field. */
 static inline guint8 *
 cnv_component_at(const CnvFrame *frame, const CnvComponent *component, const CnvJob *job, int x, int y)
 {
@@ -35,14 +35,16 @@ cnv_component_word(const guint8 *at, int bytes)
   return GUINT32_FROM_LE(word);
 }
 
-/* bytes is component->bytes, by itself so that loops can be made for each. */
+/* Returns the value of the sample at an address. bytes: component->bytes, passed separately so that the compiler can
+ * specialise loops for it. */
 static inline int
 cnv_component_get(const guint8 *at, const CnvComponent *component, int bytes)
 {
   return (int)(cnv_component_word(at, bytes) >> component->shift & ((1u << component->bits) - 1));
 }
 
-/* Writes bits that no component has as 0, and leaves those of a word's other components. */
+/* Writes the value of a sample. Bits that belong to no component become 0; the other components of a 32-bit word
+ * stay. */
 static inline void
 cnv_component_put(guint8 *at, const CnvComponent *component, int bytes, int value)
 {
@@ -61,7 +63,8 @@ cnv_component_put(guint8 *at, const CnvComponent *component, int bytes, int valu
   }
 }
 
-/* Value of component c of the pixel at (x, y) of the job's field. A mean is taken over rows of that field. */
+/* Returns the value of component c of the pixel at (x, y) of the job's field. If sub_x or sub_y is not 0, this is the
+ * mean over the component's pixels, in rows of that field. */
 static inline double
 cnv_component_value(const CnvFrame *frame, const CnvPlane *plane, int c, const CnvJob *job, int x, int y)
 {

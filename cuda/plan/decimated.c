@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The few taps are those that come nearest to the many, by least squares over all places between two decimated samples.
- * What they cannot make is the step that a truncated gaussian ends in, which they smooth over some samples; so a narrow
- * one has no such taps.
+ * The few taps are the ones that come nearest to the many by least squares, over all places between two decimated
+ * samples. They cannot produce the step at the end of a truncated gaussian, and smooth it over some samples. For a
+ * narrow gaussian that error is too large, so it has no such taps.
  */
 #include "plan/decimated.h"
 
@@ -10,36 +10,38 @@
 
 #include "plan/arith.h"
 
-/* Errors that such taps may make: levels, as a mean over noise, and at most. */
+/* Largest errors of decimated filters, in levels: the root mean square on noise, and the worst case. */
 #define ERROR_MEAN 0.007
 #define ERROR_MOST 0.9
-#define ERROR_OF_WEIGHED 2 /* less of these, where the taps that remain are scaled up */
+#define ERROR_OF_WEIGHED 2 /* divides both for normalised convolution, which scales remaining taps up */
 
-/* Lengths of its taps that a plane extends over along an axis, at least: of a plane of few taps' size all levels are
- * nearly alike, and so are errors, and 2 % of noise may be one off. */
+/* Least size of a plane along an axis, in lengths of its taps. In a plane about as small as the taps, all levels are
+ * nearly alike, and so are the errors: 2 % of noise may be one off. */
 #define EXTENT_LEAST 2
 
-#define BOXES 4                                              /* that the spline is made of */
-#define REACH(step) (BOXES * ((step)-1) / 2)                 /* of the spline to either side */
-#define REPLY(step) (4 * (step))                             /* and of what one tap makes of it */
-#define MIDDLE (CNV_RADIUS_MAX + 8 * CNV_DECIMATED_STEP_MAX) /* of arrays of values */
+#define BOXES 4                                              /* boxes that are convolved into the spline */
+#define REACH(step) (BOXES * ((step)-1) / 2)                 /* reach of the spline on either side */
+#define REPLY(step) (4 * (step))                             /* reach of the response to one tap */
+#define MIDDLE (CNV_RADIUS_MAX + 8 * CNV_DECIMATED_STEP_MAX) /* index of the middle of arrays of values */
 #define VALUES (2 * MIDDLE + 1)
 
-/* Taps of an axis. */
+/* The taps of an axis. */
 typedef struct {
   const float *tap;
   int n;
 } Taps;
 
 typedef struct {
-  int step, radius; /* of the few taps */
+  int step, radius; /* radius: of the few taps */
   double spline[REACH(CNV_DECIMATED_STEP_MAX) * 2 + 1];
-  double reply[CNV_DECIMATED_STEP_MAX][VALUES]; /* weights of the samples around each place where one tap is 1, alone */
+  double reply[CNV_DECIMATED_STEP_MAX][VALUES]; /* responses: weights of the samples around each place if only the
+                                                   middle tap is 1, and all others 0 */
   double wanted[VALUES];
-  double factor[CNV_DECIMATED_TAPS][CNV_DECIMATED_TAPS]; /* Cholesky's, of the normal equations */
+  double factor[CNV_DECIMATED_TAPS][CNV_DECIMATED_TAPS]; /* Cholesky factor of the normal equations */
   double tap[CNV_DECIMATED_TAPS];
-  double sum;           /* of the taps that are wanted, here 1 */
-  double square, total; /* of errors: sum of squares, the mean over places, and sum of sizes at the worst one */
+  double sum;           /* sum of the wanted taps; `wanted` has them divided by it */
+  double square, total; /* errors. square: sum of squares, mean over places; total: sum of magnitudes at the worst
+                           place */
 } Search;
 
 static double
@@ -65,7 +67,8 @@ make_spline(Search *s)
 
   s->spline[0] = 1;
   for (int box = 0; box < BOXES; box++, n += s->step - 1)
-    for (int i = n + s->step - 2; i >= 0; i--) { /* in place, since it is made of those before it */
+    for (int i = n + s->step - 2; i >= 0; i--) { /* in place from the end: each value depends only on values before
+                                                    it */
       double sum = 0;
 
       for (int k = MAX(i - s->step + 1, 0); k <= MIN(i, n - 1); k++)
@@ -85,7 +88,7 @@ make_replies(Search *s)
             s->step * spline_at(s, place - s->step * c) * spline_at(s, k);
 }
 
-/* Sum of the products of the replies with `with`, or with themselves, moved by so many samples. */
+/* Returns the sum of the products of the responses with `with`, or with themselves, shifted by `moved` samples. */
 static double
 product(const Search *s, const double *with, int moved)
 {
@@ -97,7 +100,7 @@ product(const Search *s, const double *with, int moved)
   return sum;
 }
 
-/* Solves the normal equations, in which the distance of two taps counts alone. */
+/* Solves the normal equations, whose coefficients depend only on the distance between two taps. */
 static void
 solve(Search *s)
 {
@@ -159,7 +162,8 @@ fill(CnvDecimatedTaps *to, const Search *s)
       to->share[i][m] = spline_at(s, i - s->step * (m - 1));
 }
 
-/* Finds the fewest taps of such errors at most: root of the sum of squares, and sum. */
+/* Finds the fewest taps whose errors are within the limits. root: limit of the root of the sum of squares; total: limit
+ * of the sum of magnitudes. Returns FALSE if there are none. */
 static gboolean
 find(CnvDecimatedTaps *to, Search *s, const Taps *taps, double root, double total)
 {
@@ -185,7 +189,7 @@ find(CnvDecimatedTaps *to, Search *s, const Taps *taps, double root, double tota
   return FALSE;
 }
 
-/* The taps themselves. */
+/* Keeps the taps as they are, with step 1. Returns FALSE if there are too many. */
 static gboolean
 keep(CnvDecimatedTaps *to, const Taps *taps)
 {
@@ -197,7 +201,8 @@ keep(CnvDecimatedTaps *to, const Taps *taps)
   return TRUE;
 }
 
-/* TRUE where others can stand for taps, but for errors. */
+/* Returns TRUE if decimated taps may replace the taps, apart from the size of the errors: an odd number of symmetric
+ * taps about the anchor, none negative. */
 static gboolean
 is_fit(const Taps *taps, int anchor)
 {
@@ -209,7 +214,7 @@ is_fit(const Taps *taps, int anchor)
   return n % 2 == 1 && anchor == n / 2 && taps->tap[n / 2] > 0;
 }
 
-/* Root of the sum of squares of taps whose sum were 1. */
+/* Returns the root of the sum of the squares of the taps, as if their sum were 1. */
 static double
 root_of(const Taps *taps)
 {
@@ -220,8 +225,9 @@ root_of(const Taps *taps)
   return sqrt(squares);
 }
 
-/* Finds the taps of both axes, if others can stand for them, and the errors that these may make along each: root of the
- * mean sum of squares, and sum of sizes. least: lengths of taps that the plane extends over. */
+/* Finds the taps of both axes and the largest errors allowed along each. root: limits of the root of the mean sum of
+ * squares; most: limit of the sum of magnitudes. least: least size of the plane, in lengths of the taps. Returns FALSE
+ * if the taps or the plane do not qualify. */
 static gboolean
 find_limits(const CnvPlan *plan, const CnvPlane *plane, int least, gboolean divides, Taps taps[CNV_N_AXES],
             double root[CNV_N_AXES], double *most)
@@ -261,7 +267,7 @@ cnv_decimated_find(const CnvPlan *plan, const CnvPlane *plane, gboolean divides,
     to[CNV_X] = to[CNV_Y];
   else
     found = found && find(&to[CNV_X], search, &taps[CNV_X], root[CNV_X] * M_SQRT1_2, most);
-  if (!found) /* all the error that may be down the columns */
+  if (!found) /* keep the taps along rows, and spend the whole error along columns */
     found = keep(&to[CNV_X], &taps[CNV_X]) && find(&to[CNV_Y], search, &taps[CNV_Y], root[CNV_Y], most);
   g_free(search);
   return found;
@@ -269,27 +275,27 @@ cnv_decimated_find(const CnvPlan *plan, const CnvPlane *plane, gboolean divides,
 
 /* ---- taps by place ---- */
 
-#define SPLINE(step) (3 * (step)-2) /* its taps */
-#define NEAR 3                      /* splines that overlap one of them to one side, and itself */
+#define SPLINE(step) (3 * (step)-2) /* number of the spline's taps */
+#define NEAR 3                      /* splines that overlap a spline on one side, counting itself */
 
-/* Errors that these may make, of those that the contract allows: an engine makes some of its own. */
+/* Part of the error limit that these taps may use. The rest is for the engine's own errors. */
 #define PLACES_PART 0.94
 
-/* For auto, lengths of taps as EXTENT_LEAST, and the standard deviation, in levels, that noise must have left: what is
- * flatter may lie near the middle between two levels in all of a plane, where errors of 0.002 make more than 1 % of
- * samples one off. Of 8 bits r=128 leaves 0.53, and waves were 0.5 % one off; r=256 leaves 0.27, and they were 2 to 5.
- * Black and white at random of 431x333, r=64, was 1.9 %. Who asks for tensor has wider ones, too. */
+/* Limits for auto: like EXTENT_LEAST, and the least standard deviation, in levels, of filtered noise. If a filter
+ * leaves less, all of a plane may be near the middle between two levels, where errors of 0.002 put more than 1 % of
+ * samples one off. At 8 bits, r=128 leaves 0.53, and 0.5 % of waves were one off; r=256 leaves 0.27, and 2 to 5 % were.
+ * Of black and white at random, 431x333 at r=64, 1.9 % were. With algorithm=tensor these limits do not apply. */
 #define AUTO_EXTENT_LEAST 3
 #define SPREAD_LEAST 0.4
-#define NOISE_DEVIATION 0.2887 /* of noise over the whole range, for full 1 */
+#define NOISE_DEVIATION 0.2887 /* standard deviation of noise over the whole range, with full scale 1 */
 
-/* Steps that a radius has, at least: fewer smooth the taps too much. */
+/* Least radius, in steps. With fewer, the spline smooths the taps too much. */
 #define PLACES_RADIUS 5
 
 typedef struct {
-  int step, radius, n; /* n: of decimated samples */
+  int step, radius, n; /* n: number of taps on decimated samples */
   double spline[SPLINE(CNV_DECIMATED_PLACES_MAX)];
-  double factor[CNV_DECIMATED_PLACE_TAPS][CNV_DECIMATED_PLACE_TAPS]; /* Cholesky's, of the normal equations */
+  double factor[CNV_DECIMATED_PLACE_TAPS][CNV_DECIMATED_PLACE_TAPS]; /* Cholesky factor of the normal equations */
 } Places;
 
 int
@@ -323,7 +329,7 @@ places_init(Places *s, int step, int radius)
     }
 }
 
-/* Finds the taps of one place. wanted: taps around it, wanted[0] on the output itself. */
+/* Computes the taps of one place by least squares. wanted: the taps to approximate; wanted[0] is on the output. */
 static void
 places_solve(const Places *s, const double *wanted, int place, double *tap)
 {
@@ -344,7 +350,7 @@ places_solve(const Places *s, const double *wanted, int place, double *tap)
     tap[i] /= sum;
 }
 
-/* Adds up the errors of a place's taps from sample -reach to reach: squares, and sizes. */
+/* Computes the errors of a place's taps over samples -reach..reach. error: sum of squares, and sum of magnitudes. */
 static void
 places_measure(const Places *s, const double *wanted, int place, const double *tap, int reach, double error[2])
 {
@@ -380,7 +386,7 @@ cnv_decimated_fit(const float *tap, int n, int step, int most, CnvDecimatedPlace
   to->radius = s->radius;
   to->square = to->total = 0;
   reach = MAX(radius, step * (s->radius + 3));
-  /* Places are mirrored about the middle of two decimated samples. */
+  /* Places are symmetric about the middle between two decimated samples, so half of them are enough. */
   for (int place = 0; place < step / 2; place++) {
     double error[2];
 
@@ -393,7 +399,8 @@ cnv_decimated_fit(const float *tap, int n, int step, int most, CnvDecimatedPlace
   }
 }
 
-/* Finds taps of the largest step of such errors at most. */
+/* Finds the taps with the largest step whose errors are within the limits. root, total: as in find. Returns FALSE if
+ * there are none. */
 static gboolean
 find_places(CnvDecimatedPlaces *to, const Taps *taps, int samples, double root, double total)
 {
@@ -409,7 +416,7 @@ find_places(CnvDecimatedPlaces *to, const Taps *taps, int samples, double root, 
   return FALSE;
 }
 
-/* Returns TRUE if the levels of noise differ enough after the filter. */
+/* Returns TRUE if filtered noise still has a spread of at least SPREAD_LEAST levels. */
 static gboolean
 leaves_contrast(const CnvPlane *plane, const Taps taps[CNV_N_AXES])
 {

@@ -1,56 +1,60 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Wide taps decimated, for both engines: a spline decimates samples to one in `step`, few taps filter these, and the
- * results are interpolated. How exact that is follows from the taps.
+ * Wide filters on decimated samples, for both engines. A spline decimates samples to one in `step`, few taps filter
+ * these, and the results are interpolated. The error follows from the taps.
  *
- * The CPU engine filters and interpolates one after the other, by CnvDecimatedTaps. The CUDA engine does both at once,
- * by CnvDecimatedPlaces.
+ * The CPU engine filters first and interpolates afterwards, with CnvDecimatedTaps. The CUDA engine does both at once,
+ * with CnvDecimatedPlaces.
  */
 #pragma once
 
 #include "plan/plan.h"
 
-/* The largest step, the decimated samples that a sample counts for, and the most taps for decimated samples. */
+/* Limits of CnvDecimatedTaps: the largest step, the decimated samples to which a sample contributes, and the most
+ * taps. */
 #define CNV_DECIMATED_STEP_MAX 16
 #define CNV_DECIMATED_SHARES 4
 #define CNV_DECIMATED_TAPS 81
 
-/* Taps of an axis as few taps for decimated samples. Decimated sample q lies on sample step * q. */
+/* Taps on decimated samples that replace the taps of an axis. Decimated sample q is centred on sample step * q. */
 typedef struct {
-  int step, radius; /* of the few taps; step 1: the taps themselves */
+  int step, radius; /* radius: of the taps on decimated samples; step 1: the original taps */
   double tap[CNV_DECIMATED_TAPS];
-  /* Weight of sample step * q + i in decimated sample q - 1 + m; times step: of that one's result in the sample's. */
+  /* Weight of sample step * q + i in decimated sample q - 1 + m. The same number times step is the weight of the
+   * filtered decimated sample in output sample step * q + i. */
   double share[CNV_DECIMATED_STEP_MAX][CNV_DECIMATED_SHARES];
 } CnvDecimatedTaps;
 
-/* Finds the fewest taps along both axes, of a plane with one term and without renormalize, that keep the contract of
- * plan.h. divides: sums are divided by sums of weights, which may be small. Returns FALSE if there are none. */
+/* Finds the fewest taps along both axes that keep the contract of plan.h. plane: with one term, and without
+ * renormalize. divides: sums are divided by sums of weights, which may be small. Returns FALSE if there are none. */
 gboolean cnv_decimated_find(const CnvPlan *plan, const CnvPlane *plane, gboolean divides,
                             CnvDecimatedTaps taps[CNV_N_AXES]);
 
-/* The largest step of CnvDecimatedPlaces, and the decimated samples that an output takes, at most. */
+/* Limits of CnvDecimatedPlaces: the largest step, and the most decimated samples that an output reads. */
 #define CNV_DECIMATED_PLACES_MAX 64
 #define CNV_DECIMATED_PLACE_TAPS 57
 
-/* Taps of an axis as taps for decimated samples, of which each place between two of these has its own. Decimated sample
- * q is the sum of samples step * q - (step - 1) and on times the taps of a spline (cnv_decimated_spline); output
- * step * q + i is that of decimated samples q - radius to q + radius times the taps of place i. */
+/* Taps of an axis as taps on decimated samples, with a set of taps for each place of an output between two decimated
+ * samples. Decimated sample q is the sum of the samples from step * q - (step - 1) on, times the taps of a spline
+ * (cnv_decimated_spline). Output step * q + i is the sum of decimated samples q - radius to q + radius, times the taps
+ * of place i. */
 typedef struct {
   int step, radius;
-  double tap[CNV_DECIMATED_PLACES_MAX][CNV_DECIMATED_PLACE_TAPS]; /* of a place they add up to 1 */
-  double square, total; /* of errors of taps whose sum is 1: sum of squares, the mean over places, and sum of sizes at
-                           the worst one */
+  double tap[CNV_DECIMATED_PLACES_MAX][CNV_DECIMATED_PLACE_TAPS]; /* the taps of each place add up to 1 */
+  double square, total; /* errors, if the taps add up to 1. square: sum of squares, mean over places; total: sum of
+                           magnitudes at the worst place */
 } CnvDecimatedPlaces;
 
-/* Tap i of the spline of three boxes of `step` samples, 3 * step - 2 taps, times step^3: an integer. */
+/* Returns tap i of the convolution of three boxes of `step` samples, which has 3 * step - 2 taps, times step^3: an
+ * integer. */
 int cnv_decimated_spline(int step, int i);
 
-/* Finds the taps of a step, 2 and up to CNV_DECIMATED_PLACES_MAX, that are nearest to n taps: of at most `most`
- * decimated samples, an odd number up to CNV_DECIMATED_PLACE_TAPS. */
+/* Finds the taps for a step that come nearest to n taps. step: 2..CNV_DECIMATED_PLACES_MAX. most: the most decimated
+ * samples per output, an odd number up to CNV_DECIMATED_PLACE_TAPS. */
 void cnv_decimated_fit(const float *tap, int n, int step, int most, CnvDecimatedPlaces *to);
 
-/* Finds taps of the largest steps along both axes, under the same conditions, that keep the contract with some room for
- * an engine's own errors; for auto none that are so wide that this depends on the content. Returns FALSE if there are
- * none. */
+/* Finds taps with the largest steps along both axes, under the conditions of cnv_decimated_find, that leave part of the
+ * contract's tolerance for the engine's own errors. With algorithm auto, rejects taps so wide that errors depend on the
+ * content. Returns FALSE if there are none. */
 gboolean cnv_decimated_find_places(const CnvPlan *plan, const CnvPlane *plane, int most,
                                    CnvDecimatedPlaces to[CNV_N_AXES]);

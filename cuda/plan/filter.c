@@ -41,10 +41,11 @@ cnv_filter_radius(const CnvFilter *filter, int axis)
     return filter->radius_axis[axis];
   if (filter->radius >= 0)
     return filter->radius;
-  if (cnv_filters[filter->type].max_radius > CNV_APERTURE_MAX &&
-      explicit_sigma(filter, axis) > 0) /* far beyond the limit already: to be refused, not to overflow */
+  if (cnv_filter_info(filter->type)->max_radius > CNV_APERTURE_MAX &&
+      explicit_sigma(filter, axis) > 0) /* limited so that it does not overflow; the caller rejects a radius this
+                                           large */
     return (int)fmin(fmax(ceil(filter->truncate * explicit_sigma(filter, axis)), 0), 1e9);
-  return cnv_filters[filter->type].default_radius;
+  return cnv_filter_info(filter->type)->default_radius;
 }
 
 double
@@ -58,7 +59,7 @@ cnv_filter_sigma(const CnvFilter *filter, int axis)
 static gboolean
 refuse_radius(const CnvFilter *filter, int axis, GError **error)
 {
-  const int radius = cnv_filter_radius(filter, axis), limit = cnv_filters[filter->type].max_radius;
+  const int radius = cnv_filter_radius(filter, axis), limit = cnv_filter_info(filter->type)->max_radius;
 
   if (filter->radius_axis[axis] >= 0 || filter->radius >= 0)
     return cnv_refuse(error, "with radius %d along %c exceeds %d: lower the radius", radius, "xy"[axis], limit);
@@ -69,19 +70,19 @@ refuse_radius(const CnvFilter *filter, int axis, GError **error)
 }
 
 gboolean
-cnv_filter_resolve(const CnvFilter *from, CnvFilter *filter, GError **error)
+cnv_filter_resolve(const CnvFilter *from, CnvResolvedFilter *filter, GError **error)
 {
-  const int limit = cnv_filters[from->type].max_radius, *radius = filter->radius_axis;
+  const int limit = cnv_filter_info(from->type)->max_radius, *radius = filter->radius;
   CnvFilter given = *from;
 
-  *filter = *from;
+  *filter = (CnvResolvedFilter){.settings = from, .kernel = from->kernel};
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
-    if (from->type == CNV_FILTER_MOTION) { /* its radius is along the line: neither axis has its own */
+    if (from->type == CNV_FILTER_MOTION) { /* its radius is along the line, so neither axis has a radius of its own */
       given.radius_axis[axis] = -1;
       given.sigma_axis[axis] = 0;
     }
-    filter->radius_axis[axis] = limit > 0 ? cnv_filter_radius(&given, axis) : 0;
-    filter->sigma_axis[axis] = cnv_filter_sigma(&given, axis);
+    filter->radius[axis] = limit > 0 ? cnv_filter_radius(&given, axis) : 0;
+    filter->sigma[axis] = cnv_filter_sigma(&given, axis);
     if (radius[axis] > limit)
       return refuse_radius(&given, axis, error);
   }

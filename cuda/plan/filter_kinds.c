@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The filter table. To add a filter: a generate function, and its row at the place of its
- * value in the enum; CONTRIBUTING.md says how.
+ * The table of filters. To add a filter, write a generate function and add a row where users should find it.
+ * CONTRIBUTING.md says how.
  */
 #include <math.h>
 
@@ -10,8 +10,10 @@
 /* Largest radius of a kernel that is not separable. */
 #define DENSE_RADIUS ((CNV_DENSE_MAX - 1) / 2)
 
-/* ---- taps of known shapes: an odd number along each axis, the anchor in the middle. step: luma samples from one
- * sample of the plane to the next, 1, 2 or 4. Radius and sigma are in luma samples. ---- */
+/* ---- taps of known shapes ----
+ *
+ * They are an odd number along each axis, with the anchor in the middle. step: distance of the plane's samples, in luma
+ * samples: 1, 2 or 4. Radius and sigma are in luma samples. */
 
 static CnvTaps *
 single_taps(double value)
@@ -19,7 +21,7 @@ single_taps(double value)
   return cnv_taps_new(1, 1, &value);
 }
 
-/* Moves a row of taps one luma sample apart to the grid of a subsampled plane. Takes over `taps`. */
+/* Moves a row of taps from the grid of luma to the grid of a subsampled plane, and frees `taps`. */
 static CnvTaps *
 regrid(CnvTaps *taps, int step)
 {
@@ -30,14 +32,15 @@ regrid(CnvTaps *taps, int step)
   return out;
 }
 
-/* Taps to each side of a box in a plane whose samples are step luma samples apart. */
+/* Returns the number of taps on each side of a box, in a plane whose samples are step luma samples apart. */
 static int
 box_reach(int radius, int step)
 {
   return (int)ceil(((2.0 * radius + 1) / step - 1) / 2);
 }
 
-/* A row of 2 * radius + 1 equal taps; on a coarser grid the two outermost count for the part of a sample they cover. */
+/* Returns a row of equal taps that covers 2 * radius + 1 luma samples. On a coarser grid, the two outermost taps are
+ * the parts of a sample that the box covers. */
 static CnvTaps *
 box_taps(int radius, int step)
 {
@@ -62,10 +65,10 @@ gaussian_taps(int radius, double sigma, int step)
   return taps;
 }
 
-/* Points to a side of the grid on which the share of a sample's cell that lies in a disk is counted. */
+/* Points along each side of the grid that measures which part of a sample's cell lies in a disk. */
 #define DISK_GRID 8
 
-/* An ellipse whose semi-axes end where the outermost samples do. */
+/* Returns the taps of an ellipse whose half axes reach the outer edges of the outermost samples. */
 static CnvTaps *
 disk_taps(const int radius[CNV_N_AXES], const int step[CNV_N_AXES])
 {
@@ -87,7 +90,7 @@ disk_taps(const int radius[CNV_N_AXES], const int step[CNV_N_AXES])
   return taps;
 }
 
-/* Convolved with three taps. Takes them over. */
+/* Returns a row of taps convolved with three taps, and frees `taps`. */
 static CnvTaps *
 convolved(CnvTaps *taps, double a, double b, double c)
 {
@@ -101,7 +104,7 @@ convolved(CnvTaps *taps, double a, double b, double c)
   return out;
 }
 
-/* 1 2 1 and its powers. */
+/* Returns the row 1 2 1, convolved with itself until its radius is `radius`. */
 static CnvTaps *
 binomial_taps(int radius)
 {
@@ -112,7 +115,7 @@ binomial_taps(int radius)
   return taps;
 }
 
-/* -r to r. */
+/* Returns the row -radius to radius. */
 static CnvTaps *
 prewitt_taps(int radius)
 {
@@ -123,8 +126,8 @@ prewitt_taps(int radius)
   return taps;
 }
 
-/* The second derivative of a gaussian that sums to 1. What sampling and cutting off leave of its sum is taken off in
- * proportion to the gaussian. */
+/* Returns the second derivative of a gaussian whose taps add up to 1. Sampling and truncation leave a sum other than 0.
+ * It is subtracted in proportion to the gaussian. */
 static CnvTaps *
 second_derivative(const CnvTaps *gaussian, double sigma, int step)
 {
@@ -145,7 +148,8 @@ second_derivative(const CnvTaps *gaussian, double sigma, int step)
 
 /* ---- filters ---- */
 
-/* A term of arrays that it takes over, its anchor in the middle; none where it would be 0 throughout. */
+/* Adds a separable term with the anchor in the middle, and takes ownership of the arrays. A term whose taps are all 0
+ * is not added. */
 static void
 add_term(CnvKernel *kernel, CnvTaps *x, CnvTaps *y)
 {
@@ -165,15 +169,15 @@ add_dense(CnvKernel *kernel, CnvTaps *dense)
       (CnvKernelTerm){.dense = dense, .anchor = {(dense->width - 1) / 2, (dense->height - 1) / 2}, .temporal_tap = -1};
 }
 
-/* One tap of 1. */
+/* Generates one tap of 1. */
 static gboolean
-generate_point(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
+generate_point(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
   add_term(kernel, single_taps(1), single_taps(1));
   return TRUE;
 }
 
-/* The unit vector of the angle. Multiples of 90 degrees give exact ones. */
+/* Computes the unit vector of an angle. Multiples of 90 degrees give exact vectors. */
 static void
 direction(double angle, double unit[CNV_N_AXES])
 {
@@ -188,45 +192,45 @@ direction(double angle, double unit[CNV_N_AXES])
     }
 }
 
-/* A row and a column of a box or, for all filters that are made of it, of a gaussian. */
+/* Makes a row and a column: of a box for box and disk, else of a gaussian. */
 static void
-make_axes(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvTaps *made[CNV_N_AXES])
+make_axes(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], CnvTaps *taps[CNV_N_AXES])
 {
-  gboolean box = filter->type == CNV_FILTER_BOX || filter->type == CNV_FILTER_DISK;
+  gboolean box = filter->settings->type == CNV_FILTER_BOX || filter->settings->type == CNV_FILTER_DISK;
 
   for (int axis = 0; axis < CNV_N_AXES; axis++)
-    made[axis] = box ? box_taps(filter->radius_axis[axis], subsample[axis])
-                     : gaussian_taps(filter->radius_axis[axis], filter->sigma_axis[axis], subsample[axis]);
+    taps[axis] = box ? box_taps(filter->radius[axis], subsample[axis])
+                     : gaussian_taps(filter->radius[axis], filter->sigma[axis], subsample[axis]);
 }
 
 static gboolean
-generate_axes(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
+generate_axes(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
-  CnvTaps *made[CNV_N_AXES];
+  CnvTaps *taps[CNV_N_AXES];
 
-  make_axes(filter, subsample, made);
-  add_term(kernel, made[CNV_X], made[CNV_Y]);
+  make_axes(filter, subsample, taps);
+  add_term(kernel, taps[CNV_X], taps[CNV_Y]);
   return TRUE;
 }
 
 static gboolean
-generate_disk(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
+generate_disk(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
-  if (filter->radius_axis[CNV_X] == 0 || filter->radius_axis[CNV_Y] == 0)
+  if (filter->radius[CNV_X] == 0 || filter->radius[CNV_Y] == 0)
     return generate_axes(filter, subsample, kernel, error);
-  add_dense(kernel, disk_taps(filter->radius_axis, subsample));
+  add_dense(kernel, disk_taps(filter->radius, subsample));
   return TRUE;
 }
 
 static gboolean
-generate_motion(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
+generate_motion(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
-  const int radius = filter->radius_axis[CNV_X];
-  double unit[CNV_N_AXES]; /* from point to point of the line */
+  const int radius = filter->radius[CNV_X];
+  double unit[CNV_N_AXES]; /* from one point of the line to the next */
   int reach[CNV_N_AXES];
   CnvTaps *line;
 
-  direction(filter->angle, unit);
+  direction(filter->settings->angle, unit);
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
     unit[axis] /= subsample[axis];
     reach[axis] = (int)ceil(radius * fabs(unit[axis]) - 1e-10);
@@ -236,7 +240,7 @@ generate_motion(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKer
       return cnv_refuse(error,
                         "with radius %d and angle %g reaches %d samples along %c, and a slanted line may only reach %d "
                         "(%d taps): lower the radius, or take an angle that is a multiple of 90",
-                        radius, filter->angle, reach[axis], "xy"[axis], DENSE_RADIUS, CNV_DENSE_MAX);
+                        radius, filter->settings->angle, reach[axis], "xy"[axis], DENSE_RADIUS, CNV_DENSE_MAX);
   line = cnv_taps_new(2 * reach[CNV_X] + 1, 2 * reach[CNV_Y] + 1, NULL);
   for (int t = -radius; t <= radius; t++)
     cnv_taps_add_point(line, t * unit[CNV_X] + reach[CNV_X], t * unit[CNV_Y] + reach[CNV_Y], 1);
@@ -244,34 +248,36 @@ generate_motion(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKer
   return TRUE;
 }
 
-/* The original minus amount times its Laplacian. */
+/* Generates the original minus amount times its Laplacian. */
 static gboolean
-generate_sharpen(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
+generate_sharpen(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
   CnvTaps *second[CNV_N_AXES];
 
   for (int axis = 0; axis < CNV_N_AXES; axis++)
-    second[axis] = regrid(cnv_taps_scale(convolved(single_taps(1), 1, -2, 1), -filter->amount), subsample[axis]);
+    second[axis] =
+        regrid(cnv_taps_scale(convolved(single_taps(1), 1, -2, 1), -filter->settings->amount), subsample[axis]);
   second[CNV_X]->value[(second[CNV_X]->width - 1) / 2] += 1;
   add_term(kernel, second[CNV_X], single_taps(1));
   add_term(kernel, single_taps(1), second[CNV_Y]);
   return TRUE;
 }
 
-/* The original, and amount times what a gaussian blur takes off it. */
+/* Generates the original plus amount times its difference from a gaussian blur. */
 static gboolean
-generate_unsharp(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
+generate_unsharp(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
   CnvTaps *blur[CNV_N_AXES];
 
   make_axes(filter, subsample, blur);
-  add_term(kernel, single_taps(1 + filter->amount), single_taps(1));
-  add_term(kernel, cnv_taps_scale(blur[CNV_X], -filter->amount / cnv_taps_sum(blur[CNV_X])),
+  add_term(kernel, single_taps(1 + filter->settings->amount), single_taps(1));
+  add_term(kernel, cnv_taps_scale(blur[CNV_X], -filter->settings->amount / cnv_taps_sum(blur[CNV_X])),
            cnv_taps_scale(blur[CNV_Y], 1 / cnv_taps_sum(blur[CNV_Y])));
   return TRUE;
 }
 
-/* factor[CNV_X] times the derivative along x, smoothed along y, and the same along y. Takes the arrays over. */
+/* Adds factor[CNV_X] times the derivative along x, smoothed along y, and likewise for y. Takes ownership of the
+ * arrays. */
 static void
 add_derivatives(CnvKernel *kernel, CnvTaps *smooth, CnvTaps *derivative, const double factor[CNV_N_AXES],
                 const int subsample[CNV_N_AXES])
@@ -285,31 +291,32 @@ add_derivatives(CnvKernel *kernel, CnvTaps *smooth, CnvTaps *derivative, const d
 }
 
 static gboolean
-generate_gradient(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
+generate_gradient(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
-  double factor[CNV_N_AXES] = {filter->gradient != CNV_GRADIENT_Y, filter->gradient != CNV_GRADIENT_X};
-  gboolean sobel = filter->type == CNV_FILTER_SOBEL;
-  const int radius = filter->radius_axis[CNV_X];
+  double factor[CNV_N_AXES] = {filter->settings->gradient != CNV_GRADIENT_Y,
+                               filter->settings->gradient != CNV_GRADIENT_X};
+  gboolean sobel = filter->settings->type == CNV_FILTER_SOBEL;
+  const int radius = filter->radius[CNV_X];
   CnvTaps *smooth;
 
-  if (filter->gradient == CNV_GRADIENT_DIRECTIONAL)
-    direction(filter->angle, factor);
-  if (filter->type == CNV_FILTER_SCHARR)
+  if (filter->settings->gradient == CNV_GRADIENT_DIRECTIONAL)
+    direction(filter->settings->angle, factor);
+  if (filter->settings->type == CNV_FILTER_SCHARR)
     smooth = cnv_taps_new(3, 1, (const double[]){3, 10, 3});
   else
     smooth = sobel ? binomial_taps(radius) : box_taps(radius, 1);
   add_derivatives(kernel, smooth, sobel ? convolved(binomial_taps(radius - 1), -1, 0, 1) : prewitt_taps(radius), factor,
                   subsample);
-  kernel->magnitude = filter->gradient == CNV_GRADIENT_MAGNITUDE;
+  kernel->magnitude = filter->settings->gradient == CNV_GRADIENT_MAGNITUDE;
   return TRUE;
 }
 
-/* Second derivatives along both axes, smoothed across from radius 2 on. */
+/* Generates the second derivatives along both axes, smoothed across if the radius is at least 2. */
 static gboolean
-generate_laplacian(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
+generate_laplacian(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
   static const double both[CNV_N_AXES] = {1, 1};
-  const int radius = filter->radius_axis[CNV_X];
+  const int radius = filter->radius[CNV_X];
 
   add_derivatives(kernel, binomial_taps(radius == 1 ? 0 : radius), convolved(binomial_taps(radius - 1), 1, -2, 1), both,
                   subsample);
@@ -317,44 +324,45 @@ generate_laplacian(const CnvFilter *filter, const int subsample[CNV_N_AXES], Cnv
 }
 
 static gboolean
-generate_log(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
+generate_log(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
   CnvTaps *blur[CNV_N_AXES], *second[CNV_N_AXES];
 
   make_axes(filter, subsample, blur);
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
     cnv_taps_scale(blur[axis], 1 / cnv_taps_sum(blur[axis]));
-    second[axis] = second_derivative(blur[axis], filter->sigma_axis[axis], subsample[axis]);
+    second[axis] = second_derivative(blur[axis], filter->sigma[axis], subsample[axis]);
   }
   add_term(kernel, second[CNV_X], blur[CNV_Y]);
   add_term(kernel, blur[CNV_X], second[CNV_Y]);
   return TRUE;
 }
 
-/* The original and amount times its mean slope in the direction of the angle. */
+/* Generates the original plus amount times its mean slope in the direction of the angle. */
 static gboolean
-generate_emboss(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
+generate_emboss(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
-  const int radius = filter->radius_axis[CNV_X];
+  const int radius = filter->radius[CNV_X];
   double factor[CNV_N_AXES];
 
-  direction(filter->angle, factor);
-  for (int axis = 0; axis < CNV_N_AXES; axis++) /* by the sums of the smoothing taps and of the positive ones across */
-    factor[axis] *= filter->amount / ((2 * radius + 1) * (radius * (radius + 1) / 2));
+  direction(filter->settings->angle, factor);
+  for (int axis = 0; axis < CNV_N_AXES; axis++) /* divided by the sum of the smoothing taps, and by the sum of the
+                                                   positive taps across */
+    factor[axis] *= filter->settings->amount / ((2 * radius + 1) * (radius * (radius + 1) / 2));
   add_term(kernel, single_taps(1), single_taps(1));
   add_derivatives(kernel, box_taps(radius, 1), prewitt_taps(radius), factor, subsample);
   return TRUE;
 }
 
-/* Luma samples of a cell of fill: as large as suits engines. */
+/* Side of a cell of fill, in luma samples: a size that suits the engines. */
 #define FILL_CELL 64
 
-/* The mean of a cell is that of samples, as one tap leaves them. */
+/* Sets the size of the cells, and generates one tap of 1: their means are means of unfiltered samples. */
 static gboolean
-generate_cells(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
+generate_cells(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
-    int size = filter->type == CNV_FILTER_FILL ? FILL_CELL : 2 * filter->radius_axis[axis] + 1;
+    int size = filter->settings->type == CNV_FILTER_FILL ? FILL_CELL : 2 * filter->radius[axis] + 1;
 
     kernel->cell_step[axis] = subsample[axis];
     kernel->cell[axis] = MAX(size, subsample[axis]);
@@ -363,32 +371,33 @@ generate_cells(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKern
 }
 
 static gboolean
-generate_custom(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
+generate_custom(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
   const CnvTaps *dense = filter->kernel;
-  CnvTaps *const *axes = filter->kernel_axis;
+  CnvTaps *const *axes = filter->settings->kernel_axis;
   CnvKernelTerm term = {.temporal_tap = -1};
 
   if (dense && (axes[CNV_X] || axes[CNV_Y]))
     return cnv_refuse(error, "has both kernel and kernel-x or kernel-y: set one of them to <> (none)");
-  if (!dense && !axes[CNV_X] && !axes[CNV_Y] && !filter->kernel_t)
+  if (!dense && !axes[CNV_X] && !axes[CNV_Y] && !filter->settings->kernel_t)
     return cnv_refuse(error, "has no taps: set kernel, or kernel-x and kernel-y, for example kernel=\"<1,2,1>\"");
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
     const CnvTaps *given = dense ? dense : axes[axis];
     int n = !given ? 1 : dense && axis == CNV_Y ? given->height : given->width;
 
-    term.anchor[axis] = filter->anchor[axis] == -1 ? (n - 1) / 2 : filter->anchor[axis];
+    term.anchor[axis] = filter->settings->anchor[axis] == -1 ? (n - 1) / 2 : filter->settings->anchor[axis];
     if (term.anchor[axis] < 0 || term.anchor[axis] >= n)
       return cnv_refuse(error, "with anchor-%c %d has taps 0..%d along %c: set one of these, or -1 (centre)",
                         "xy"[axis], term.anchor[axis], n - 1, "xy"[axis]);
   }
   if (dense)
-    term.dense = cnv_taps_gather(dense, subsample, filter->flip, term.anchor);
+    term.dense = cnv_taps_gather(dense, subsample, filter->settings->flip, term.anchor);
   for (int axis = 0; axis < CNV_N_AXES && !dense; axis++) {
     int anchor[CNV_N_AXES] = {term.anchor[axis], 0};
 
-    term.axis[axis] = axes[axis] ? cnv_taps_gather(axes[axis], (const int[]){subsample[axis], 1}, filter->flip, anchor)
-                                 : single_taps(1);
+    term.axis[axis] =
+        axes[axis] ? cnv_taps_gather(axes[axis], (const int[]){subsample[axis], 1}, filter->settings->flip, anchor)
+                   : single_taps(1);
     term.anchor[axis] = anchor[0];
   }
   kernel->term[kernel->n_terms++] = term;
@@ -398,35 +407,45 @@ generate_custom(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKer
 /* clang-format off */
 const CnvFilterInfo cnv_filters[] = {
     {.nick = {CNV_FILTER_IDENTITY, "identity", "One tap of 1, for scale, bias, absolute and filters over time"},
-     .generate = generate_point},
+     .generate = generate_point, .is_positive = TRUE},
     {.nick = {CNV_FILTER_BOX, "box", "Mean of the samples within the radius"},
-     .generate = generate_axes, .default_radius = 8, .max_radius = CNV_RADIUS_MAX},
+     .generate = generate_axes, .default_radius = 8, .max_radius = CNV_RADIUS_MAX, .is_positive = TRUE},
     {.nick = {CNV_FILTER_GAUSSIAN, "gaussian", "Gaussian blur, set by radius or sigma"},
-     .generate = generate_axes, .default_radius = 8, .max_radius = CNV_RADIUS_MAX},
+     .generate = generate_axes, .default_radius = 8, .max_radius = CNV_RADIUS_MAX, .is_positive = TRUE},
     {.nick = {CNV_FILTER_DISK, "disk", "Mean over a disk, like a lens out of focus; radius at most 63"},
-     .generate = generate_disk, .default_radius = 8, .max_radius = DENSE_RADIUS},
+     .generate = generate_disk, .default_radius = 8, .max_radius = DENSE_RADIUS, .is_positive = TRUE},
     {.nick = {CNV_FILTER_MOTION, "motion", "Mean along a line at angle, radius samples both ways"},
-     .generate = generate_motion, .default_radius = 8, .max_radius = CNV_RADIUS_MAX},
+     .generate = generate_motion, .default_radius = 8, .max_radius = CNV_RADIUS_MAX, .is_positive = TRUE},
     {.nick = {CNV_FILTER_SHARPEN, "sharpen", "The picture minus amount times its Laplacian"}, .generate = generate_sharpen},
     {.nick = {CNV_FILTER_UNSHARP, "unsharp", "The picture plus amount times its difference from its gaussian blur"},
      .generate = generate_unsharp, .default_radius = 8, .max_radius = CNV_RADIUS_MAX},
     {.nick = {CNV_FILTER_SOBEL, "sobel", "Sobel derivative, see gradient; radius 1 to 3"},
-     .generate = generate_gradient, .default_radius = 1, .max_radius = 3, .gradient = TRUE},
+     .generate = generate_gradient, .default_radius = 1, .max_radius = 3, .is_gradient = TRUE, .sums_to_0 = TRUE},
     {.nick = {CNV_FILTER_SCHARR, "scharr", "Scharr derivative, see gradient; radius 1"},
-     .generate = generate_gradient, .default_radius = 1, .max_radius = 1, .gradient = TRUE},
+     .generate = generate_gradient, .default_radius = 1, .max_radius = 1, .is_gradient = TRUE, .sums_to_0 = TRUE},
     {.nick = {CNV_FILTER_PREWITT, "prewitt", "Prewitt derivative, see gradient; radius 1 to 3"},
-     .generate = generate_gradient, .default_radius = 1, .max_radius = 3, .gradient = TRUE},
+     .generate = generate_gradient, .default_radius = 1, .max_radius = 3, .is_gradient = TRUE, .sums_to_0 = TRUE},
     {.nick = {CNV_FILTER_LAPLACIAN, "laplacian", "Sum of the second derivatives; radius 1 to 3"},
-     .generate = generate_laplacian, .default_radius = 1, .max_radius = 3},
+     .generate = generate_laplacian, .default_radius = 1, .max_radius = 3, .sums_to_0 = TRUE},
     {.nick = {CNV_FILTER_LOG, "log", "Laplacian of a gaussian, set by radius or sigma"},
-     .generate = generate_log, .default_radius = 8, .max_radius = CNV_RADIUS_MAX},
+     .generate = generate_log, .default_radius = 8, .max_radius = CNV_RADIUS_MAX, .sums_to_0 = TRUE},
     {.nick = {CNV_FILTER_EMBOSS, "emboss", "The picture plus amount times its slope at angle; radius 1 to 3"},
      .generate = generate_emboss, .default_radius = 1, .max_radius = 3},
     {.nick = {CNV_FILTER_MOSAIC, "mosaic", "Cells of 2*radius+1 samples, each filled with its mean"},
-     .generate = generate_cells, .default_radius = 8, .max_radius = CNV_RADIUS_MAX},
-    {.nick = {CNV_FILTER_FILL, "fill", "The fill-color in every filtered sample"}, .generate = generate_cells},
+     .generate = generate_cells, .default_radius = 8, .max_radius = CNV_RADIUS_MAX, .is_positive = TRUE},
+    {.nick = {CNV_FILTER_FILL, "fill", "The fill-color in every filtered sample"}, .generate = generate_cells, .is_positive = TRUE},
     {.nick = {CNV_FILTER_CUSTOM, "custom", "The taps of kernel, kernel-location, or kernel-x and kernel-y"},
      .generate = generate_custom},
     {.nick = {0, NULL, NULL}},
 };
 /* clang-format on */
+
+const CnvFilterInfo *
+cnv_filter_info(CnvFilterType type)
+{
+  const CnvFilterInfo *info = cnv_filters;
+
+  while (info->nick.nick && info->nick.value != (int)type)
+    info++;
+  return info;
+}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The format table: one row a format. tests/unit/format.c holds every row against GStreamer's own description.
+ * The table of formats, one row per format. tests/unit/format.c compares each row with GStreamer's own description.
  */
 #include <string.h>
 
@@ -22,17 +22,17 @@
 #define Y_U_V(sx, sy) {Y1, CHROMA1(U, sx, sy), CHROMA1(V, sx, sy)}
 #define Y_U_V_A(sx, sy) {Y1, CHROMA1(U, sx, sy), CHROMA1(V, sx, sy), ONE(A)}
 #define Y_UV(sx, sy) {Y1, CHROMA2(U, V, sx, sy)}
-/* All channels of a pixel in a 32-bit word: the roles of the first three, from bits 0, 10 and 20 on; alpha has the two
- * highest bits. */
+/* All channels of a pixel in a 32-bit word. The arguments are the roles of the channels at bits 0, 10 and 20; alpha has
+ * the two highest bits. */
 #define WORD(a, b, c) {4, 0, 0, {CNV_ROLE_##a, CNV_ROLE_##b, CNV_ROLE_##c, CNV_ROLE_A}, 4, {0, 10, 20, 30}}
-/* Packed 4:2:2, samples of so many bytes: luma at every second sample from y on, chroma at every fourth from u and v
- * on. */
+/* Packed 4:2:2 with samples of `bytes` bytes. Luma is every second sample, from y on; chroma is every fourth, from u
+ * and v on. */
 #define PACKED_Y(bytes, y) {1, 0, 0, {CNV_ROLE_Y}, 2 * (bytes), {(y) * (bytes)}}
 #define PACKED_UV(bytes, u, v) {2, 1, 0, {CNV_ROLE_U, CNV_ROLE_V}, 4 * (bytes), {(u) * (bytes), (v) * (bytes)}}
 /* clang-format on */
 
 const CnvFormat cnv_formats[] = {
-    /* name, sample bytes, depth, shift, planes, in CUDA memory since */
+    /* name, sample bytes, depth, shift, number of planes, device_since, planes */
     {"NV12", 1, 8, 0, 2, 122, Y_UV(1, 1)},
     {"NV21", 1, 8, 0, 2, 122, {Y1, CHROMA2(V, U, 1, 1)}},
     {"NV16", 1, 8, 0, 2, 0, Y_UV(1, 0)},
@@ -122,11 +122,11 @@ cnv_format_row_bytes(const CnvFormat *format, int memory, int width)
 
   for (int p = 0; p < format->n_planes; p++)
     for (int c = 0; c < format->plane[p].channels; c++) {
-      CnvComponent of = cnv_format_component(format, p, c);
+      CnvComponent component = cnv_format_component(format, p, c);
       int last = cnv_format_plane_width(format, p, width) - 1;
 
-      if (of.plane == memory)
-        bytes = MAX(bytes, of.offset + last * of.step + of.bytes);
+      if (component.plane == memory)
+        bytes = MAX(bytes, component.offset + last * component.step + component.bytes);
     }
   return bytes;
 }

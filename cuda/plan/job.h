@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Jobs: the rectangles into which the work on a frame is cut, for both engines. Plain C, which the CUDA kernels include
- * too.
+ * Jobs: the rectangles into which the work on a frame is cut, for both engines. Plain C, because the CUDA kernels
+ * include it.
  */
 #pragma once
 
@@ -16,9 +16,10 @@ typedef struct {
   int field, fields; /* 0 of 1, or 0 or 1 of 2 */
   int x, y, width, height;
   int window_x, window_y, window_width, window_height; /* samples that may be read; the border begins outside */
-  int move_x, move_y;                                  /* from the place filtered to the place written */
-  int cells_x, cells_y;                                /* corner of a mosaic's first cell, at or before the window's */
-  int layer, grid;                                     /* from which its weights are computed (regions/shape.h) */
+  int move_x, move_y;                                  /* offset from the place filtered to the place written */
+  int cells_x, cells_y;                                /* corner of a mosaic's first cell, at or before the window's
+                                                          corner */
+  int layer, grid;                                     /* source of its weights (regions/shape.h) */
   /* Coverage: the weights of the job's pixels, a byte each, 255 for weight 1, in one buffer for all jobs. coverage:
    * index of the byte of the job's first pixel, equal to job.x modulo CNV_COVERAGE_ALIGNMENT. coverage_pitch: bytes
    * from row to row, a multiple of CNV_COVERAGE_ALIGNMENT. If it is 0, the job has no coverage, and all its pixels
@@ -37,14 +38,14 @@ typedef struct {
 } CnvJob;
 
 #define CNV_COVER_MADE -1 /* part of the coverage of a job in CnvJobs.weights, computed with it */
-#define CNV_COVER_OWN 0   /* of the pixels that the job's layer owns; 0 elsewhere */
-#define CNV_COVER_ALL 1   /* the largest of all regions; with invert 1 minus that */
-#define CNV_COVER_SHAPE 2 /* of one shape */
+#define CNV_COVER_OWN 0   /* weights of the pixels that the job's layer owns; 0 elsewhere */
+#define CNV_COVER_ALL 1   /* the largest weight of all regions; with invert 1 minus that */
+#define CNV_COVER_SHAPE 2 /* the weight of one shape */
 
 #define CNV_COVERAGE_ALIGNMENT 16
 #define CNV_WEIGHT_ONE 255
 
-/* Returns the bytes of a row of coverage, with the bytes beside the job. */
+/* Returns the number of bytes in a row of coverage, including the bytes beside the job. */
 CNV_HOST_DEVICE static inline int
 cnv_coverage_bytes(const CnvJob *job)
 {
@@ -53,7 +54,7 @@ cnv_coverage_bytes(const CnvJob *job)
   return bytes - bytes % CNV_COVERAGE_ALIGNMENT;
 }
 
-/* Returns where the coverage of the job's pixel at column x of row y is. The row's next pixels follow it. */
+/* Returns the address of the coverage of the job's pixel at column x of row y. The row's next pixels follow it. */
 CNV_HOST_DEVICE static inline const uint8_t *
 cnv_job_weights(const CnvJob *job, const uint8_t *coverage, int x, int y)
 {

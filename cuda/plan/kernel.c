@@ -16,22 +16,22 @@ cnv_kernel_clear(CnvKernel *kernel)
 }
 
 double
-cnv_term_total(const CnvKernelTerm *term, double (*of)(const CnvTaps *taps))
+cnv_term_total(const CnvKernelTerm *term, double (*measure)(const CnvTaps *taps))
 {
-  return term->dense ? of(term->dense) : of(term->axis[CNV_X]) * of(term->axis[CNV_Y]);
+  return term->dense ? measure(term->dense) : measure(term->axis[CNV_X]) * measure(term->axis[CNV_Y]);
 }
 
 double
-cnv_kernel_total(const CnvKernel *kernel, double (*of)(const CnvTaps *taps))
+cnv_kernel_total(const CnvKernel *kernel, double (*measure)(const CnvTaps *taps))
 {
   double sum = 0;
 
   for (int t = 0; t < kernel->n_terms; t++)
-    sum += cnv_term_total(&kernel->term[t], of);
+    sum += cnv_term_total(&kernel->term[t], measure);
   return sum;
 }
 
-/* Numbers that every filter has, used or not. */
+/* Checks the numbers that every filter has, even if it does not use them. */
 static gboolean
 check_numbers(const CnvFilter *filter, GError **error)
 {
@@ -52,7 +52,7 @@ check_numbers(const CnvFilter *filter, GError **error)
   return TRUE;
 }
 
-/* The arrays that the user gives along x and y. */
+/* Checks the arrays of taps that the user sets along x and y. */
 static gboolean
 check_given(const CnvFilter *filter, GError **error)
 {
@@ -61,7 +61,7 @@ check_given(const CnvFilter *filter, GError **error)
          cnv_taps_check(filter->kernel_axis[CNV_Y], "kernel-y", error);
 }
 
-/* Rows times columns times taps in time: engines add up their products. */
+/* Checks the products of rows, columns and taps in time, because engines add these up. */
 static gboolean
 check_products(const CnvFilter *filter, const CnvKernel *kernel, GError **error)
 {
@@ -84,26 +84,27 @@ check_size(const CnvKernelTerm *term, GError **error)
                     term->dense ? "no" : "a", most, most);
 }
 
-/* The terms of one frame of a 3D kernel; frame -1: of a filter that has no frames. */
+/* Generates the terms of one frame of a 3D kernel. frame: -1 if the filter has no frames. */
 static gboolean
 generate(const CnvFilter *filter, int frame, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
   const CnvTaps *all = filter->kernel;
-  const CnvFilterInfo *info = &cnv_filters[filter->type];
-  CnvFilter flat;
-  gboolean right = cnv_filter_resolve(filter, &flat, error);
+  const CnvFilterInfo *info = cnv_filter_info(filter->type);
+  CnvResolvedFilter resolved;
+  CnvTaps *flat = NULL;
+  gboolean right = cnv_filter_resolve(filter, &resolved, error);
 
   if (frame >= 0)
-    flat.kernel = cnv_taps_new(all->width, all->height, all->value + (gsize)frame * all->width * all->height);
-  right = right && info->generate(&flat, subsample, kernel, error);
+    resolved.kernel = flat =
+        cnv_taps_new(all->width, all->height, all->value + (gsize)frame * all->width * all->height);
+  right = right && info->generate(&resolved, subsample, kernel, error);
   if (!right)
     g_prefix_error(error, "filter=%s ", info->nick.nick);
-  if (frame >= 0)
-    cnv_taps_unref(flat.kernel);
+  g_clear_pointer(&flat, cnv_taps_unref);
   return right;
 }
 
-/* A 3D kernel is a frame times weights, or one term for each of its frames. */
+/* Generates a 3D kernel: one frame times weights, or one term per frame. */
 static gboolean
 generate_volume(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
@@ -128,7 +129,7 @@ generate_volume(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKer
 gboolean
 cnv_filter_generate(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
-  const CnvFilterInfo *info = &cnv_filters[filter->type];
+  const CnvFilterInfo *info = cnv_filter_info(filter->type);
   gboolean right;
 
   memset(kernel, 0, sizeof(*kernel));
@@ -141,7 +142,7 @@ cnv_filter_generate(const CnvFilter *filter, const int subsample[CNV_N_AXES], Cn
   for (int t = 0; right && t < kernel->n_terms; t++) {
     CnvKernelTerm *term = &kernel->term[t];
 
-    /* Taps that are a row times a column are kept so: every algorithm is faster on them. */
+    /* Every algorithm is faster with taps that are a row times a column. */
     if (term->dense && cnv_taps_factor(term->dense, 1, &term->axis[CNV_X], &term->axis[CNV_Y]))
       g_clear_pointer(&term->dense, cnv_taps_unref);
     right = check_size(term, error);
@@ -161,7 +162,8 @@ cnv_kernel_factor(CnvKernel *kernel, int max_dense)
 
   if (!dense || dense->width * dense->height <= max_dense || cnv_taps_magnitude(dense) == 0)
     return;
-  rank = (dense->width * dense->height - 1) / (dense->width + dense->height); /* that many take fewer products */
+  rank = (dense->width * dense->height - 1) / (dense->width + dense->height); /* the largest rank that needs fewer
+                                                                                 products */
   rank = cnv_taps_factor(dense, MIN(rank, CNV_MAX_RANK), row, column);
   if (rank == 0)
     return;
@@ -175,7 +177,7 @@ cnv_kernel_factor(CnvKernel *kernel, int max_dense)
   cnv_taps_unref(dense);
 }
 
-/* Adds a row times a column to the taps around it. */
+/* Adds a row times a column to dense taps, with the centres on each other. */
 static void
 add_product(CnvTaps *dense, const CnvTaps *row, const CnvTaps *column)
 {

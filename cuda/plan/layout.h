@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The planes of memory of a frame: their sizes, and their places where the engine allocates them as one block.
+ * The planes of memory of a frame: their sizes, and their places if the engine allocates them as one block.
  */
 #pragma once
 
@@ -8,12 +8,12 @@
 
 typedef struct {
   int n_planes;
-  int row_bytes[CNV_MAX_PLANES]; /* from a row's first sample to its last */
+  int row_bytes[CNV_MAX_PLANES]; /* bytes from a row's first sample to its last */
   int rows[CNV_MAX_PLANES];
-  int sub_y[CNV_MAX_PLANES];    /* log2 of the rows of luma for one row */
+  int sub_y[CNV_MAX_PLANES];    /* log2 of the rows of luma per row */
   int pitch[CNV_MAX_PLANES];    /* bytes from row to row in a block, a multiple of 256 */
-  gsize offset[CNV_MAX_PLANES]; /* bytes to the plane in a block */
-  gsize size;                   /* of a block */
+  gsize offset[CNV_MAX_PLANES]; /* from the start of a block to the plane */
+  gsize size;                   /* bytes of a block */
 } CnvLayout;
 
 CnvLayout cnv_layout_of(const CnvImage *image);
@@ -21,5 +21,5 @@ CnvLayout cnv_layout_of(const CnvImage *image);
 /* Adds plane p to the block. */
 void cnv_layout_add(CnvLayout *layout, int p, int row_bytes, int rows);
 
-/* The frame in a block at a host or device address. */
+/* Returns the frame in a block at a host or device address. */
 CnvFrame cnv_layout_frame(const CnvLayout *layout, CnvMemory memory, guintptr address);

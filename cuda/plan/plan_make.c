@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * From filter, format and size to a plan, and questions to it.
+ * Makes a plan from filter, format and size, and answers questions about it.
  */
 #include "plan/plan.h"
 
@@ -45,7 +45,7 @@ can_run(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, GErr
   return plan->backend->can(algorithm, plan, plane, error);
 }
 
-/* Sets the error for a plane that the requested algorithm cannot do: the cause, and the algorithms that can. */
+/* Sets the error for a plane that the requested algorithm cannot filter: the cause, and the algorithms that can. */
 static void
 refuse_algorithm(const CnvPlan *plan, const CnvPlane *plane, const GError *cause, GError **error)
 {
@@ -69,7 +69,7 @@ choose_algorithms(CnvPlan *plan, GError **error)
       continue;
     plane->algorithm = plan->requested == CNV_ALGORITHM_AUTO ? plan->backend->choose(plan, plane) : plan->requested;
     if (plan->is_weighed && !can_run(plane->algorithm, plan, plane, NULL))
-      plane->algorithm = plan->backend->choose(plan, plane); /* any algorithm does any shape */
+      plane->algorithm = plan->backend->choose(plan, plane); /* every shape works with any algorithm */
     if (!can_run(plane->algorithm, plan, plane, &cause)) {
       refuse_algorithm(plan, plane, cause, error);
       return FALSE;
@@ -118,7 +118,7 @@ CnvPlan *
 cnv_plan_weighed(const CnvPlan *plan, GError **error)
 {
   static GMutex lock;
-  CnvPlan *self = (CnvPlan *)plan; /* which is the same for everyone but here */
+  CnvPlan *self = (CnvPlan *)plan; /* only this function changes a plan, under a lock */
 
   if (plan->is_weighed || plan->filter.type == CNV_FILTER_FILL)
     return self;
@@ -158,7 +158,7 @@ cnv_plan_unref(CnvPlan *plan)
 
 /* ---- questions ---- */
 
-/* The factor that the plane's one term is, and TRUE, where it is nothing more. */
+/* Returns TRUE if the plane's filter is a multiplication by a factor, and stores that factor. */
 static gboolean
 is_factor(const CnvPlan *plan, const CnvPlane *plane, double *factor)
 {
@@ -187,7 +187,7 @@ plane_is_identity(const CnvPlan *plan, const CnvPlane *plane)
   for (int c = 0; c < plane->channels; c++) {
     if (!(plane->filtered >> c & 1))
       continue;
-    /* Closer than half a level at full scale, so that rounding gives the input back. */
+    /* The deviation is less than half a level at full scale, so rounding gives the input again. */
     if (fabs(factor * plane->gain[c] - 1) * plane->full[c] > 0.25 ||
         fabs((double)plane->base[c] + plane->fraction[c] - plane->mid[c]) > 0.125)
       return FALSE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The taps of each plane and the numbers of its arithmetic. Taps come first: planes with the same subsampling share
- * them, for an engine may have room for only so many.
+ * The taps of each plane, and the numbers of its arithmetic. Planes with the same subsampling share their taps, because
+ * an engine may have memory for few taps.
  */
 #include "plan/plan.h"
 
@@ -11,29 +11,29 @@
 #include "plan/job.h"
 #include "plan/kernel.h"
 
-/* Engines round by adding a number near 2^23, which takes a base of up to 2^21. */
+/* Limit of a base's magnitude. Engines round by adding a number near 2^23, which allows a base of up to 2^21. */
 #define BASE_MAX 1048576.0
 
-/* Sum of taps at or below this part of the sum of their magnitudes counts as 0. */
+/* Sums of taps up to this part of the sum of their magnitudes count as 0. */
 #define SUM_ZERO 1e-9
 
 #define CHROMA_ROLES (1u << CNV_ROLE_U | 1u << CNV_ROLE_V)
 #define IS_CHROMA(role) (CHROMA_ROLES >> (role)&1)
 
-/* Sums of alpha up to this part of what full alpha would give count as 0. */
+/* Sums of alpha up to this part of the sum for full alpha count as 0. */
 #define ALPHA_ZERO 1e-6
 
 /* ---- taps ---- */
 
-/* Taps of a plan: those of chroma, where they differ, or of the rest. */
+/* The taps of a plan for some planes: for chroma, if its taps differ, or for all others. */
 typedef struct {
-  const CnvPlane *plane; /* the first that has them; NULL: none yet */
-  double sum;            /* of the taps as rounded to float32, in the picture and in time */
-  gboolean cancel;       /* as they are or as rounded, and so have no sum to divide by */
+  const CnvPlane *plane; /* the first plane with these taps; NULL: none yet */
+  double sum;            /* sum of the taps after rounding to float32, in the picture and in time */
+  gboolean cancel;       /* the taps add up to 0, before or after rounding, so there is no sum to divide by */
 } PlanTaps;
 
-/* Appends taps and, for renormalize, those of an axis as prefix sums too; but not those of an axis that the plane's
- * terms up to this one have already. Returns the index of the first. */
+/* Appends taps and, for an axis with renormalize, their prefix sums. If an axis of the plane's terms up to this one has
+ * the same taps, appends nothing. Returns the index of the first tap. */
 static guint
 append(GArray *taps, const CnvPlane *plane, const CnvTerm *term, const CnvTaps *from)
 {
@@ -58,8 +58,8 @@ append(GArray *taps, const CnvPlane *plane, const CnvTerm *term, const CnvTaps *
   return first;
 }
 
-/* Makes number i of a term's arrays: the taps of an axis or, dense, all. They become the float32 that is stored:
- * normalising by the sum of these keeps a flat frame flat. */
+/* Stores array i of a term: the taps of an axis or, if dense, all taps. Rounds `from` to float32 as well: normalising
+ * by the sum of the rounded taps keeps a flat frame flat. */
 static void
 store_array(GArray *taps, const CnvPlane *plane, CnvTerm *term, int i, CnvTaps *from)
 {
@@ -71,7 +71,7 @@ store_array(GArray *taps, const CnvPlane *plane, CnvTerm *term, int i, CnvTaps *
   term->epsilon[i] = (float)(CNV_FOUND_ZERO * cnv_taps_magnitude(from));
 }
 
-/* Makes a term of a plane, after those before it. */
+/* Stores a term of a plane. The terms before it are stored already. */
 static void
 store_term(GArray *taps, const CnvPlane *plane, CnvTerm *term, const CnvKernelTerm *from)
 {
@@ -84,7 +84,7 @@ store_term(GArray *taps, const CnvPlane *plane, CnvTerm *term, const CnvKernelTe
     store_array(taps, plane, term, i, from->dense ? from->dense : from->axis[i]);
 }
 
-/* Stores the terms of a kernel as those of a plane whose border is known, and appends their taps (float). */
+/* Stores the terms of a kernel in a plane whose border is set, and appends their taps (float). */
 static void
 store_kernel(CnvPlane *plane, GArray *taps, const CnvKernel *kernel, gboolean absolute)
 {
@@ -99,7 +99,7 @@ store_kernel(CnvPlane *plane, GArray *taps, const CnvKernel *kernel, gboolean ab
     store_term(taps, plane, &plane->term[t], &kernel->term[t]);
 }
 
-/* Makes a kernel the taps of a plane, and adds them up. */
+/* Stores a kernel as the taps of a plane, and returns their sums. */
 static PlanTaps
 store_taps(const CnvPlan *plan, CnvPlane *plane, GArray *taps, const CnvKernel *kernel)
 {
@@ -128,13 +128,13 @@ store_taps(const CnvPlan *plan, CnvPlane *plane, GArray *taps, const CnvKernel *
 
 /* ---- planes ---- */
 
-/* A colour as the value of a sample, ITU-R BT.709 section 3 for the limited range. */
+/* Returns the value of a sample of that colour. Limited range is as in ITU-R BT.709, section 3. */
 static double
 color_value(const CnvImage *image, guint32 argb, CnvRole role)
 {
   const double r = (argb >> 16 & 255) / 255.0, g = (argb >> 8 & 255) / 255.0, b = (argb & 255) / 255.0;
   const double y = image->kr * r + (1 - image->kr - image->kb) * g + image->kb * b;
-  const double color[] = {[CNV_ROLE_PADDING] = 0, /* copied: no border is ever read */
+  const double color[] = {[CNV_ROLE_PADDING] = 0, /* copied, so its border is never read */
                           [CNV_ROLE_R] = r,
                           [CNV_ROLE_G] = g,
                           [CNV_ROLE_B] = b,
@@ -150,7 +150,7 @@ color_value(const CnvImage *image, guint32 argb, CnvRole role)
     value = (16 + 219 * color[role]) * unit;
   else
     value = color[role] * full;
-  return CLAMP(rint(value), 0, full); /* full-range chroma of a pure colour is half a step too large */
+  return CLAMP(rint(value), 0, full); /* full-range chroma of a pure colour exceeds `full` by half a step */
 }
 
 static gboolean
@@ -159,7 +159,7 @@ role_is_filtered(const CnvFilter *filter, CnvRole role)
   return filter->planes & cnv_role_planes[role] || (role == CNV_ROLE_A && filter->alpha_mode != CNV_ALPHA_COPY);
 }
 
-/* The weight's numbers, where coverage multiplies it. What stands outside the frame has all of it. */
+/* Scales the numbers of the weight to include coverage. Samples outside the frame have full coverage. */
 static void
 cover_weight(CnvPlane *plane)
 {
@@ -170,7 +170,7 @@ cover_weight(CnvPlane *plane)
   plane->border_value[w] = CNV_WEIGHT_ONE * (alpha ? plane->border_value[w] : 1);
 }
 
-/* The arithmetic of plan.h for one component, from the taps of its plane. */
+/* Sets the numbers of plan.h's arithmetic for one component, from the taps of its plane. */
 static void
 set_arithmetic(const CnvPlan *plan, CnvPlane *plane, int c, CnvRole role, const PlanTaps *taps)
 {
@@ -188,7 +188,7 @@ set_arithmetic(const CnvPlan *plan, CnvPlane *plane, int c, CnvRole role, const 
   offset = neutral ? mid : alpha ? 0 : filter->bias * plane->full[c];
   if (!signless)
     offset += scale * norm * taken_off;
-  if (neutral && cnv_filters[filter->type].gradient)
+  if (neutral && cnv_filter_info(filter->type)->is_gradient)
     plane->gain[c] = 0;
   if (filter->type == CNV_FILTER_FILL) {
     plane->gain[c] = 0;
@@ -201,7 +201,7 @@ set_arithmetic(const CnvPlan *plan, CnvPlane *plane, int c, CnvRole role, const 
   plane->border_value[c] = (float)(color_value(&plan->image, filter->border_color, role) - mid);
 }
 
-/* Premultiplied colours need alpha beside them: as the component that it is, or as one more that is only read. */
+/* Makes alpha the weight of premultiplied colours: the plane's own alpha, or one more component that is only read. */
 static void
 add_weight(const CnvPlan *plan, CnvPlane *plane, int p)
 {
@@ -244,8 +244,8 @@ add_coverage(const CnvPlan *plan, CnvPlane *plane, int p, CnvRole role[CNV_MAX_C
   role[plane->weight] = CNV_ROLE_A;
 }
 
-/* Size and components of one plane of the format, of which the roles in `roles` (bits) are this plane's business. role:
- * becomes that of each component. */
+/* Sets the size and components of one plane of the format. Only channels whose role is in `roles` (bits) belong to this
+ * plane. role: set to the role of each component. */
 static void
 shape_plane(CnvPlan *plan, CnvPlane *plane, int p, guint roles, CnvRole role[CNV_MAX_CHANNELS])
 {
@@ -282,14 +282,14 @@ shape_plane(CnvPlan *plan, CnvPlane *plane, int p, guint roles, CnvRole role[CNV
   plane->plain = !from->step && plane->weight < 0 && (plane->filtered | plane->copied) == (1u << plane->channels) - 1;
 }
 
-/* TRUE where chroma has a radius or sigma of its own. */
+/* Returns TRUE if chroma has a radius or sigma of its own. */
 static gboolean
 chroma_is_apart(const CnvFilter *filter)
 {
   return filter->chroma_radius >= 0 || filter->chroma_sigma > 0;
 }
 
-/* The most taps of a dense term that costs less than several rows times columns. */
+/* Returns the most taps with which a dense term costs less than several separable terms. */
 static int
 max_dense_taps(const CnvPlan *plan)
 {
@@ -301,7 +301,7 @@ max_dense_taps(const CnvPlan *plan)
 static gboolean
 make_kernel(const CnvPlan *plan, const CnvPlaneFormat *format, gboolean chroma, CnvKernel *kernel, GError **error)
 {
-  CnvFilter filter = plan->filter; /* without references of its own */
+  CnvFilter filter = plan->filter; /* shares the plan's references */
   int subsample[CNV_N_AXES] = {1 << format->sub_x, 1 << format->sub_y};
 
   if (chroma && (chroma_is_apart(&filter) || filter.chroma_same))
@@ -314,7 +314,7 @@ make_kernel(const CnvPlan *plan, const CnvPlaneFormat *format, gboolean chroma, 
       filter.sigma_axis[axis] = 0;
     }
   }
-  if (chroma && cnv_filters[filter.type].gradient)
+  if (chroma && cnv_filter_info(filter.type)->is_gradient)
     filter.type = CNV_FILTER_IDENTITY;
   if (!cnv_filter_generate(&filter, subsample, kernel, error))
     return FALSE;
@@ -333,24 +333,23 @@ check_weights(const CnvPlan *plan, const CnvPlane *plane, const PlanTaps *taps, 
                       "roi-isolated=true on an ellipse, a polygon, a mask or with roi-invert=true divides by the taps "
                       "that remain, and the taps of filter=%s add up to %s: set roi-isolated=false, or use rectangles "
                       "without roi-invert",
-                      cnv_filters[plan->filter.type].nick.nick,
+                      cnv_filter_info(plan->filter.type)->nick.nick,
                       plane->combine == CNV_COMBINE_MAGNITUDE ? "no sum, being a magnitude" : "0");
   return cnv_refuse(error,
                     "alpha-mode=premultiply divides by the filtered alpha, and the taps of filter=%s add up to %s: set "
                     "alpha-mode to copy or filter",
-                    cnv_filters[plan->filter.type].nick.nick,
+                    cnv_filter_info(plan->filter.type)->nick.nick,
                     plane->combine == CNV_COMBINE_MAGNITUDE ? "no sum, being a magnitude" : "0");
 }
 
-/* Takes over the filter's taps in time. temporal_sum then holds the weights alone, until the picture's taps are known.
- */
+/* Sets the taps in time. temporal_sum gets their weights, which note_temporal_sums may replace. */
 static gboolean
 fill_temporal_taps(CnvPlan *plan, GError **error)
 {
   plan->n_temporal_taps = cnv_filter_temporal_taps(&plan->filter, plan->temporal_sum, &plan->center, error);
   plan->single_tap_gain = 1;
   if (plan->n_temporal_taps == 1) {
-    /* Dividing by the sum of all taps takes it out again. */
+    /* Dividing by the sum of all taps cancels a single tap. */
     plan->single_tap_gain = plan->filter.normalize && plan->temporal_sum[0] != 0 ? 1 : plan->temporal_sum[0];
     plan->temporal_sum[0] = 1;
   }
@@ -361,7 +360,7 @@ fill_temporal_taps(CnvPlan *plan, GError **error)
   return plan->n_temporal_taps > 0;
 }
 
-/* Takes the sums of the taps of each frame from a 3D kernel, whose frames differ. */
+/* Sets temporal_sum to the sums of the taps of each frame, if the frames of a 3D kernel differ. */
 static void
 note_temporal_sums(CnvPlan *plan, const CnvKernel *kernel)
 {
@@ -377,38 +376,38 @@ note_temporal_sums(CnvPlan *plan, const CnvKernel *kernel)
   }
 }
 
-/* Adds plane p of the format, of which the roles in `roles` (bits) are this plane's business. */
+/* Adds plane p of the format. Only channels whose role is in `roles` (bits) belong to this plane. */
 static gboolean
 add_plane(CnvPlan *plan, GArray *stored, PlanTaps taps[2], int p, guint roles, GError **error)
 {
   const CnvPlaneFormat *format = &plan->image.format->plane[p];
   gboolean chroma = !(roles & ~CHROMA_ROLES), apart = chroma_is_apart(&plan->filter);
-  gboolean differs = apart || cnv_filters[plan->filter.type].gradient || format->sub_x || format->sub_y;
-  PlanTaps *of = &taps[chroma && differs];
+  gboolean differs = apart || cnv_filter_info(plan->filter.type)->is_gradient || format->sub_x || format->sub_y;
+  PlanTaps *stored_taps = &taps[chroma && differs];
   CnvPlane *plane = &plan->plane[plan->n_planes++];
   CnvRole role[CNV_MAX_CHANNELS];
   CnvKernel kernel;
 
-  if (of->plane) /* its taps; the rest is made anew */
-    *plane = *of->plane;
+  if (stored_taps->plane) /* keeps only the taps; the rest is computed again */
+    *plane = *stored_taps->plane;
   shape_plane(plan, plane, p, roles, role);
   if (!plane->filtered && chroma && apart)
-    return TRUE; /* chroma's own settings do not count, and need not be possible */
-  if (!of->plane) {
+    return TRUE; /* chroma's own settings have no effect, so they may be invalid */
+  if (!stored_taps->plane) {
     if (!make_kernel(plan, format, chroma, &kernel, error))
       return FALSE;
     note_temporal_sums(plan, &kernel);
-    *of = store_taps(plan, plane, stored, &kernel);
+    *stored_taps = store_taps(plan, plane, stored, &kernel);
     cnv_kernel_clear(&kernel);
   }
   for (int c = 0; c < plane->channels; c++)
-    set_arithmetic(plan, plane, c, role[c], of);
+    set_arithmetic(plan, plane, c, role[c], stored_taps);
   if (plane->covered)
     cover_weight(plane);
   for (int c = 0; c < plane->channels && plane->weight >= 0; c++)
-    if (c != plane->weight) /* what a component holds of the border: its colour times its alpha */
+    if (c != plane->weight) /* components hold the colour times the weight */
       plane->border_value[c] *= plane->border_value[plane->weight];
-  return check_weights(plan, plane, of, error);
+  return check_weights(plan, plane, stored_taps, error);
 }
 
 /* Returns TRUE if alpha is among the roles, but needs a plane of its own for normalised convolution. Three colours
@@ -421,8 +420,8 @@ alpha_is_apart(const CnvPlan *plan, guint roles)
          role_is_filtered(&plan->filter, CNV_ROLE_A);
 }
 
-/* Makes a plane for each plane of the format. Packed YUV gets two if chroma has its own taps, and alpha may get its
- * own. */
+/* Makes a plane for each plane of the format. Packed YUV gets two if chroma has its own taps, and alpha may get a plane
+ * of its own. */
 gboolean
 cnv_plan_fill(CnvPlan *plan, GError **error)
 {
@@ -451,7 +450,8 @@ cnv_plan_fill(CnvPlan *plan, GError **error)
   return ok;
 }
 
-/* The sum of the taps' magnitudes bounds what they make of samples about mid. */
+/* Returns TRUE if a channel is 0 or full scale for any input. The sum of the taps' magnitudes bounds the result for
+ * samples about mid. */
 static gboolean
 channel_saturates(const CnvPlane *plane, int c)
 {

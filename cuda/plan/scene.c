@@ -9,7 +9,7 @@
 #include "plan/component.h"
 #include "plan/plane.h"
 
-#define LEAST_STEP 4 /* pixels from column to column, and row to row */
+#define LEAST_STEP 4 /* least distance of the grid's columns and rows, in pixels */
 
 static void
 find_luma(CnvScene *scene)
@@ -58,7 +58,8 @@ cnv_scene_new(const CnvImage *image, guint n_slots, GError **error)
   scene->image = *image;
   scene->layout = cnv_layout_of(image);
   find_luma(scene);
-  for (int m = 0; m <= scene->component[scene->n_components - 1].plane; m++) /* luma is in a format's first planes */
+  for (int m = 0; m <= scene->component[scene->n_components - 1].plane; m++) /* luma is in the first planes of a
+                                                                                format */
     cnv_layout_add(&scene->rows_layout, m, cnv_format_row_bytes(image->format, m, image->width), rows_of(image));
   scene->row_step = step_of(image->height);
   scene->pending = -1;
@@ -77,11 +78,12 @@ cnv_scene_measure(CnvScene *scene, guint slot, const CnvFrame *frame, int row_st
       double luma = 0;
 
       for (int c = 0; c < scene->n_components; c++) {
-        const CnvComponent *of = &scene->component[c];
-        const guint8 *row = (const guint8 *)frame->data[of->plane] + (gint64)y * row_step * frame->stride[of->plane];
+        const CnvComponent *component = &scene->component[c];
+        const guint8 *row =
+            (const guint8 *)frame->data[component->plane] + (gint64)y * row_step * frame->stride[component->plane];
 
-        luma += (double)cnv_component_get(row + of->offset + x * of->step, of, of->bytes) / ((1 << of->bits) - 1) *
-                scene->weight[c];
+        luma += (double)cnv_component_get(row + component->offset + x * component->step, component, component->bytes) /
+                ((1 << component->bits) - 1) * scene->weight[c];
       }
       sum += scene->has_luma ? fabs(luma - *last) : 0;
       *last = (float)luma;

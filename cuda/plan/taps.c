@@ -135,7 +135,7 @@ cnv_taps_add_point(CnvTaps *taps, double x, double y, double value)
 
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
     const double nearest = rint(at[axis]);
-    const double place = fabs(at[axis] - nearest) < 1e-9 ? nearest : at[axis]; /* beside it by rounding alone */
+    const double place = fabs(at[axis] - nearest) < 1e-9 ? nearest : at[axis]; /* only rounding moved it off the grid */
 
     first[axis] = (int)floor(place);
     part[axis] = place - first[axis];
@@ -175,7 +175,8 @@ cnv_taps_gather(const CnvTaps *taps, const int step[CNV_N_AXES], gboolean flip, 
   return out;
 }
 
-/* Takes off rest the product of its row `at` and the column that leaves no row anything along that one. */
+/* Subtracts from rest the product of its row `at` and a column, after which all rows are orthogonal to that row. Stores
+ * the row and the column. */
 static void
 take_product(CnvTaps *rest, int at, CnvTaps **row, CnvTaps **column)
 {
@@ -194,7 +195,7 @@ take_product(CnvTaps *rest, int at, CnvTaps **row, CnvTaps **column)
   }
 }
 
-/* The product stays. */
+/* Divides the row and multiplies the column by a factor, so that the product stays the same. */
 static void
 lengthen(CnvTaps *row, CnvTaps *column, double by)
 {
@@ -213,8 +214,8 @@ rotate(CnvTaps *p, CnvTaps *q, double c, double s)
   }
 }
 
-/* Jacobi's rotation that makes two columns orthogonal, done to their rows too: these stay so. FALSE: it was not needed.
- */
+/* Makes two columns orthogonal by a Jacobi rotation, and rotates their rows, which stay orthogonal. Returns FALSE if
+ * the columns were orthogonal. */
 static gboolean
 make_orthogonal(CnvTaps *row[], CnvTaps *column[], int p, int q)
 {
@@ -230,8 +231,9 @@ make_orthogonal(CnvTaps *row[], CnvTaps *column[], int p, int q)
   return TRUE;
 }
 
-/* A singular value decomposition by one-sided Jacobi rotations: cnv_taps_factor leaves rows that are orthogonal.
- * With a row as long as its column (by the root of the sum of squares) no product is larger than the sum. */
+/* Computes the singular value decomposition by one-sided Jacobi rotations. The rows from cnv_taps_factor are
+ * orthogonal. At the end each row is as long as its column (root of the sum of squares), so no product is larger than
+ * the sum. */
 static void
 balance(int rank, CnvTaps *row[], CnvTaps *column[])
 {
@@ -249,7 +251,8 @@ balance(int rank, CnvTaps *row[], CnvTaps *column[])
     lengthen(row[i], column[i], 1 / sqrt(sqrt(cnv_dot(column[i]->value, column[i]->value, column[i]->width))));
 }
 
-/* Each product is along the row that holds the largest tap left, which after as many steps as the rank is nothing. */
+/* Each step subtracts the product along the row with the largest remaining tap. After as many steps as the rank,
+ * nothing remains. */
 int
 cnv_taps_factor(const CnvTaps *taps, int max_rank, CnvTaps *row[], CnvTaps *column[])
 {

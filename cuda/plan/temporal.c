@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Taps in time: those of a filter, and the frames of the history that they find.
+ * Taps in time: the taps of a filter, and the frames of the history that they read.
  */
 #include <math.h>
 
@@ -14,7 +14,7 @@ const CnvNick cnv_temporal_border_nicks[] = {
     {0, NULL, NULL},
 };
 
-/* The frames of a 3D kernel, or kernel-t. */
+/* Stores the taps in time of a 3D kernel or kernel-t. Returns their number, or 0 with an error. */
 static int
 given_taps(const CnvFilter *filter, double weight[CNV_MAX_TEMPORAL_TAPS], GError **error)
 {
@@ -54,7 +54,8 @@ gaussian_taps(const CnvFilter *filter, double weight[CNV_MAX_TEMPORAL_TAPS], GEr
                       CNV_TEMPORAL_RADIUS_MAX);
   for (int k = 0; k < n; k++)
     sum += weight[k] = r == 0 ? 1 : exp(-0.5 * (k - r) * (k - r) / (sigma * sigma));
-  /* A mean by itself, so that a derivative in the picture, which is not divided by its sum of 0, keeps its strength. */
+  /* They add up to 1 by themselves, so that a derivative in the picture, which has no sum to divide by, keeps its
+   * strength. */
   for (int k = 0; k < n; k++)
     weight[k] /= sum;
   return n;
@@ -66,7 +67,7 @@ cnv_filter_temporal_taps(const CnvFilter *filter, double weight[CNV_MAX_TEMPORAL
   const gboolean given = cnv_filter_is_volume(filter) || filter->kernel_t;
   int n = given ? given_taps(filter, weight, error) : gaussian_taps(filter, weight, error);
 
-  if (n > 0 && filter->type == CNV_FILTER_FILL) { /* no frame counts */
+  if (n > 0 && filter->type == CNV_FILTER_FILL) { /* fill reads no frame */
     weight[0] = 1;
     n = 1;
   }
@@ -74,7 +75,7 @@ cnv_filter_temporal_taps(const CnvFilter *filter, double weight[CNV_MAX_TEMPORAL
   return n;
 }
 
-/* Adds a frame to those that count. Returns how many these are then. */
+/* Adds a weight to the tap of a slot, or appends a tap. Returns the number of taps. */
 static guint
 add_frame(CnvTemporalTap *temporal_tap, guint n, int slot, double weight)
 {
@@ -109,7 +110,8 @@ cnv_temporal_taps_make(const CnvPlan *plan, const int *slot, CnvTemporalBorder b
   if (border == CNV_TEMPORAL_RENORMALIZE && last - first + 1 < plan->n_temporal_taps)
     scale = fabs(found) > CNV_FOUND_ZERO * plan->temporal_magnitude ? all / found : 0;
   for (int k = 0; k < plan->n_temporal_taps; k++) {
-    int from = cnv_border_index(borders[border], k - first, last - first + 1); /* counted from the first slot */
+    int from = cnv_border_index(borders[border], k - first, last - first + 1); /* index from the first frame that
+                                                                                  exists */
 
     if (plan->not_time_separable)
       temporal_tap[n++] = (CnvTemporalTap){from < 0 ? -1 : slot[first + from], (float)scale};

@@ -9,7 +9,7 @@
 
 typedef struct CnvSession CnvSession;
 
-#define CNV_IN_FLIGHT_MAX 8 /* most frames in flight, and so the limit of CnvBackend.max_in_flight */
+#define CNV_IN_FLIGHT_MAX 8 /* most frames in flight: the limit of CnvBackend.max_in_flight */
 
 /* HISTORY: a slot of the session's history, see cnv_session_history_push. */
 typedef enum { CNV_MEMORY_HOST, CNV_MEMORY_DEVICE, CNV_MEMORY_HISTORY } CnvMemory;
@@ -20,8 +20,8 @@ typedef struct {
   CnvMemory memory;
   int slot;                   /* HISTORY: number of the slot; data and stride are not used. Only for inputs */
   void *data[CNV_MAX_PLANES]; /* first sample of each plane: host address, or device address (CUdeviceptr) */
-  int stride[CNV_MAX_PLANES]; /* bytes from row to row, at least those of a row's samples. In device memory, `data` and
-                                 `stride` are multiples of 2 for samples of 2 bytes, and of 4 for words of 4 bytes.
+  int stride[CNV_MAX_PLANES]; /* bytes from row to row, at least the bytes of a row's samples. In device memory, `data`
+                                 and `stride` are multiples of 2 for samples of 2 bytes, and of 4 for words of 4 bytes.
                                  Otherwise any alignment is allowed */
 } CnvFrame;
 
@@ -36,7 +36,8 @@ typedef struct {
 
 /* Statistics of a session since it was opened. */
 typedef struct {
-  guint64 frames;         /* known to be done at the last submit or wait; after cnv_session_wait, all */
+  guint64 frames;         /* frames known to be done at the last submit or wait; all submitted frames after
+                             cnv_session_wait */
   guint64 bytes_uploaded; /* host to device, by this session */
   guint64 bytes_downloaded;
   double compute_us; /* mean time per frame, in microseconds: of kernels on the GPU, wall time on the CPU */
@@ -48,7 +49,7 @@ typedef struct {
    * cuda/cpu/methods/methods.c. cuda: the kernel kind with tile jobs (cuda/gpu/kinds.c), "decimated", or the
    * algorithm. NULL: the plane was not filtered. Valid until the program ends. */
   const char *method[CNV_MAX_PLANES];
-  guint64 planned; /* frames whose work was new, so that jobs and weights of regions were computed */
+  guint64 planned; /* frames with new work, for which jobs and weights of regions were computed */
   guint crowd;     /* most regions that met in a cell in which they were not filtered exactly (see Crowds in work.h); 0:
                       all regions were filtered exactly */
 } CnvSessionStats;
@@ -96,15 +97,15 @@ struct CnvSession {
    * FALSE on entry. */
   gboolean (*history_push)(CnvSession *self, guint slot, const CnvFrame *frame, gboolean fetch_rows, gboolean *kept,
                            GError **error);
-  /* Waits for these rows, which stay valid until the next push. NULL: the engine takes no device memory. */
+  /* Waits for these rows, which stay valid until the next push. NULL: the engine does not accept device memory. */
   gboolean (*wait_for_rows)(CnvSession *self, CnvFrame *rows, GError **error);
   gboolean (*wait)(CnvSession *self, GError **error);
   gboolean (*wait_for_frame)(CnvSession *self, guint64 number, GError **error); /* NULL: frames are done on submit */
-  gboolean (*use_stream)(CnvSession *self, void *stream, GError **error); /* NULL, like order: there are no streams */
+  gboolean (*use_stream)(CnvSession *self, void *stream, GError **error); /* NULL, as is order: there are no streams */
   gboolean (*order)(CnvSession *self, void *stream, gboolean first, GError **error);
   void (*close)(CnvSession *self);
   int lost;               /* TRUE if waiting for the device failed; never reset. Atomic. See cnv_session_is_lost */
-  guint n_slots;          /* of the history; set by cnv_session_history_alloc, like scene */
+  guint n_slots;          /* slots of the history; cnv_session_history_alloc sets n_slots and scene */
   struct CnvScene *scene; /* image of the frames in the history, and their changes; NULL if there is no history */
   guint64 n_submitted;    /* frames submitted so far, which is the number of the last one */
   char *device_name;      /* for display: "NVIDIA H200", "CPU, 2 threads, AVX2" */
@@ -118,11 +119,11 @@ extern const CnvBackend *const cnv_backends[];
 /* Returns the backend of that name, or NULL if this build has none. */
 const CnvBackend *cnv_backend_find(const char *name);
 
-/* Submits one frame. If max_in_flight frames of the backend are in flight, waits for the oldest first. work: with plans
- * for the session's backend. The session keeps references to the plans, and to nothing else of it. New plans take
- * effect with this frame, completely. The caller leaves the frames' memory untouched until a wait for the frame
- * returns. Device memory may also be used in order with the session's stream. Frames are done in the order in which
- * they were submitted. An error after the start is reported by the next call at the latest. */
+/* Submits one frame. If max_in_flight frames of the backend are in flight, waits for the oldest first. work: its plans
+ * must be for the session's backend. The session keeps references to the plans, but to nothing else in the work. New
+ * plans take effect with this frame, completely. The caller leaves the frames' memory untouched until a wait for the
+ * frame returns. Device memory may also be used in order with the session's stream. Frames are done in the order in
+ * which they were submitted. An error after the start is reported by the next call at the latest. */
 gboolean cnv_session_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in, const CnvFrame *out,
                             GError **error);
 

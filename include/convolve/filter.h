@@ -52,8 +52,8 @@ typedef struct {
   double sigma; /* samples, 0..256; 0 (default): 0.3 * (radius - 1) + 0.8, as in OpenCV's getGaussianKernel */
   double sigma_axis[CNV_N_AXES]; /* samples; 0 (default): sigma */
   double truncate;               /* radius / sigma, if the radius is computed from sigma; 0.5..16, default 3 */
-  double amount;                 /* of sharpen, unsharp and emboss: 0..CNV_AMOUNT_MAX, default 1 */
-  double angle;                  /* of motion, emboss and the directional gradient, in degrees, default 0 */
+  double amount;                 /* strength of sharpen, unsharp and emboss: 0..CNV_AMOUNT_MAX, default 1 */
+  double angle;                  /* direction of motion, emboss and the directional gradient, in degrees, default 0 */
   CnvGradient gradient;          /* default magnitude */
   int temporal_radius;           /* frames on each side, or before if causal: 0..15, default 0 */
   double temporal_sigma; /* frames; 0 (default): 0.3 * (temporal_radius - 1) + 0.8. The gaussian weights add up to 1 */
@@ -65,12 +65,13 @@ typedef struct {
   gboolean flip;        /* custom: mirror all taps about the anchor, for a convolution in the mathematical sense; also
                            reverses kernel_t of any filter */
   gboolean normalize;   /* divide by the sum of the taps, unless it is 0; default TRUE */
-  gboolean absolute;    /* take |result| before scale and bias; for chroma its distance from neutral */
+  gboolean absolute;    /* apply scale and bias to |result|; for chroma, |result| is the distance from neutral */
   double scale;         /* the output is result * scale + bias * (2^depth - 1); default 1 */
   double bias;          /* fraction of full scale, default 0 */
   CnvBorder border;     /* default replicate */
-  guint32 border_color; /* of CNV_BORDER_CONSTANT: 0xAARRGGBB in full-range RGB; default opaque black */
-  guint32 fill_color;   /* of CNV_FILTER_FILL: 0xAARRGGBB in full-range RGB; default opaque black */
+  guint32 border_color; /* colour outside with CNV_BORDER_CONSTANT: 0xAARRGGBB in full-range RGB; default opaque
+                           black */
+  guint32 fill_color;   /* colour of CNV_FILTER_FILL: 0xAARRGGBB in full-range RGB; default opaque black */
   guint planes;         /* bits CNV_PLANES_LUMA and so on, default CNV_PLANES_COLOR */
   gboolean chroma_same; /* TRUE: subsampled planes have luma's taps; FALSE (default): taps that cover the same area */
   int chroma_radius;    /* chroma samples; -1 (default): follows luma. If only this is set, sigma follows from it */
@@ -87,26 +88,40 @@ void cnv_filter_clear(CnvFilter *filter);
 /* The taps for one plane; private to the engine. */
 typedef struct CnvKernel CnvKernel;
 
+/* A filter from which taps are generated: no value is inherited or left to a default. It borrows the settings and their
+ * taps. */
+typedef struct {
+  const CnvFilter *settings; /* source of all settings except radius, sigma and kernel */
+  int radius[CNV_N_AXES];    /* luma samples, 0..CnvFilterInfo.max_radius; 0: the axis is not filtered */
+  double sigma[CNV_N_AXES];  /* luma samples */
+  const CnvTaps *kernel;     /* custom: the 2D array of taps, or one frame of a 3D array; or NULL */
+} CnvResolvedFilter;
+
 /* A filter type and how its taps are computed. */
 typedef struct {
   CnvNick nick; /* value: CnvFilterType */
-  /* Computes the terms for one plane. filter: with the radius and sigma of each axis resolved. subsample: distance of
-   * the plane's samples along each axis, in luma samples (1, 2 or 4). A radius or sigma in luma samples is divided by
-   * it, so that a blur is as wide on chroma as on luma. Returns FALSE with CNV_ERROR_SETTINGS if that is not possible.
-   */
-  gboolean (*generate)(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error);
-  int default_radius; /* samples, if neither radius nor sigma is set */
-  int max_radius;     /* samples, along either axis; 0: the filter has no radius */
-  gboolean gradient;  /* a gradient has no colour, so chroma becomes neutral */
+  /* Computes the terms for one plane. subsample: distance of the plane's samples along each axis, in luma samples (1, 2
+   * or 4). A radius or sigma in luma samples is divided by it, so that a blur is as wide on chroma as on luma. Returns
+   * FALSE with CNV_ERROR_SETTINGS if that is not possible. */
+  gboolean (*generate)(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel,
+                       GError **error);
+  int default_radius;   /* samples, if neither radius nor sigma is set */
+  int max_radius;       /* samples, along either axis; 0: the filter has no radius */
+  gboolean is_positive; /* no tap is negative */
+  gboolean is_gradient; /* a gradient has no colour, so chroma becomes neutral */
+  gboolean sums_to_0;   /* a derivative: the taps add up to 0 */
 } CnvFilterInfo;
 
-/* All filter types in the order of CnvFilterType; ends with a NULL nick. */
+/* All filter types, in the order in which they are listed to users; ends with a NULL nick. */
 extern const CnvFilterInfo cnv_filters[];
+
+/* Returns the row of a filter type. */
+const CnvFilterInfo *cnv_filter_info(CnvFilterType type);
 
 /* Nicks of CnvBorder. */
 extern const CnvNick cnv_border_nicks[];
 
-/* Nicks of the other enums. Those of the planes have bits as values: luma to blue, color, all. */
+/* Nicks of the other enums. The values of cnv_planes_nicks are bits: luma to blue, color, all. */
 extern const CnvNick cnv_gradient_nicks[], cnv_planes_nicks[], cnv_chroma_mode_nicks[], cnv_alpha_mode_nicks[];
 
 /* The bit in CnvFilter.planes for each CnvRole; 0 for padding. */

@@ -36,17 +36,17 @@
  *   - Beyond the frame's edge the border mode finds a sample, and its w. The constant colour has w = 1. Renormalize
  *     leaves missing samples out of both sums. A rectangle that is isolated beside other shapes has w = 1 throughout.
  *   - With CNV_ALPHA_PREMULTIPLY colours are weighted by w * alpha, and alpha by w.
- *   - A mosaic takes means weighted by w, in cells that begin at the region's corner or, with invert, the frame's. A
+ *   - A mosaic computes means weighted by w, in cells that begin at the region's corner or, with invert, the frame's. A
  *     fill reads nothing, so it stays the same.
  *   - Taps that add up to 0, and magnitudes, have no sum to keep: cnv_session_submit fails with CNV_ERROR_SETTINGS, and
  *     cnv_plan_can_isolate says so before.
  *   - An algorithm that cannot filter weighted samples is replaced by the fastest that can.
  *
- * Crowds. All of this holds exactly while the work takes less than CNV_CROWD_WORK times the work of the whole
- * frame, plus that of a few million samples. Otherwise planes are divided into cells of CNV_CELL_WIDTH x
+ * Crowds. All of this holds exactly while the work costs less than CNV_CROWD_WORK times the work on the whole
+ * frame, plus the work on a few million samples. Otherwise planes are divided into cells of CNV_CELL_WIDTH x
  * CNV_CELL_HEIGHT samples (cuda/plan/regions/shape.h). A cell in which more than CNV_CROWD regions meet is filtered
  * whole, by the strongest plan among them. If several plans or isolated windows meet in a cell, the strongest of these
- * plans filters all of their regions there, without a window. If this still takes too much work, the strongest plan
+ * plans filters all of their regions there, without a window. If this still costs too much, the strongest plan
  * filters all regions of the plane, without a window. No sample's weight becomes smaller. With invert, only the
  * CNV_CROWD strongest regions of a cell count, so that no sample's weight becomes smaller either. CnvSessionStats.crowd
  * reports it.
@@ -106,7 +106,7 @@ typedef struct {
                            n_temporal_taps and overlaps are used */
   const CnvRegion *region;
   guint n_regions;   /* 0..CNV_MAX_REGIONS */
-  gboolean invert;   /* filter everything but the regions */
+  gboolean invert;   /* filter everything except the regions */
   gboolean isolated; /* the filter of a region reads nothing outside it. If FALSE, a mosaic still reads nothing outside
                         a region's rectangle, and its cells still begin at the rectangle's corner */
   double feather;    /* luma pixels, 0..1024 */

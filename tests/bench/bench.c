@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * convolve-bench: over a table of cases, each case is first checked on a smaller frame, then every backend and
- * algorithm is timed on the same frames, beside a copy of them and beside other libraries that are found. GPU frames
- * lie in device memory and rotate through more of it than any L2 cache holds. The table goes to stdout, progress to
- * stderr. A rival's column "off" counts the samples that are more than one off ours.
+ * convolve-bench: each case of a table is first checked on a smaller frame. Then every backend and algorithm is timed
+ * on the same frames, beside a copy of them and other libraries that are found. GPU frames are in device memory and
+ * rotate through more of it than any L2 cache holds. The table goes to stdout, progress to stderr. A rival's column
+ * "off" counts the samples that differ from ours by more than one.
  */
 #include "plan/plan.h"
 #include "bench/bench.h"
@@ -22,11 +22,11 @@
 #define ROTATING_BYTES 200e6 /* of device memory */
 #define BUDGET_US 500e3
 #define BUDGET_QUICK_US 5e3
-#define QUICK_SHRINK 20 /* of width and height, and so the region */
-#define SLOWER_BY 1.05  /* than the fastest algorithm: auto's choice is reported */
+#define QUICK_SHRINK 20 /* divides width and height, and so the region */
+#define SLOWER_BY 1.05  /* least ratio to the fastest algorithm at which auto's choice is reported */
 
-/* A frame of more products is left out: on a GPU it takes some 20 ms, on the CPU seconds, and the plain reference there
- * takes ten times as long as the rest. */
+/* Most products per frame. With more, a frame takes some 20 ms on a GPU and seconds on the CPU, where the plain
+ * reference takes ten times as long as the rest. */
 #define GPU_PRODUCTS_MAX 2e10
 #define CPU_PRODUCTS_MAX 3e9
 #define CPU_NAIVE_MAX 2e8
@@ -54,7 +54,7 @@ static const GOptionEntry entries[] = {
     {NULL},
 };
 
-static GArray *cases; /* of TestCase: those that were picked */
+static GArray *cases; /* of TestCase: the selected cases */
 static GArray *rows;  /* of BenchRow */
 
 static gboolean
@@ -90,7 +90,7 @@ is_algorithm(const char *name)
   return FALSE;
 }
 
-/* A name that is no algorithm's and no rival's would leave all out without a word. */
+/* Returns FALSE if the name is neither an algorithm nor a rival. It would exclude everything without a message. */
 static gboolean
 algorithm_exists(void)
 {
@@ -102,7 +102,7 @@ algorithm_exists(void)
   return g_str_equal(only_algorithm, "copy");
 }
 
-/* A rival has a row for each format, of the same name. */
+/* Returns TRUE if no earlier rival has the same name. A rival has a row per format. */
 static gboolean
 is_first_of_name(guint rival)
 {
@@ -132,7 +132,7 @@ print_list(void)
 }
 
 static char *progress;  /* "case 1 of 9: ..." */
-static GString *slower; /* a line for each case in which another algorithm is faster than auto's */
+static GString *slower; /* a line for each case in which an algorithm is faster than auto's choice */
 static guint n_judged;
 
 static void
@@ -141,7 +141,7 @@ show_progress(const char *what)
   bench_progress("%s: %s", progress, what);
 }
 
-/* Where nobody looks it is a line for each case. */
+/* Begins a case, and shows progress. Without a terminal that is a line per case. */
 static void
 begin_case(guint i, const TestCase *c)
 {
@@ -167,13 +167,13 @@ effort(const BenchFrames *f)
                                               : REPEATS};
 }
 
-/* What a case has in common on one backend. */
+/* The data of a case on one backend. */
 typedef struct {
-  const TestCase *of; /* of the table */
+  const TestCase *of; /* the case in the table */
   TestCase actual;
   BenchFrames frames;
   const char *region; /* bench_case_region of `actual` */
-  double copy_us;     /* 0: not yet known */
+  double copy_us;     /* 0: not measured yet */
 } Run;
 
 static double
@@ -210,7 +210,7 @@ products_max(const TestVariant *v)
   return quick ? QUICK_PRODUCTS_MAX : CPU_PRODUCTS_MAX;
 }
 
-/* A plan of one frame for the next: copies are no filter over time. */
+/* Times a copy, by a plan for single frames, because copies are no filter over time. */
 static void
 time_copy(Run *run, const CnvPlan *of)
 {
@@ -227,7 +227,7 @@ time_copy(Run *run, const CnvPlan *of)
   cnv_plan_unref(plan);
 }
 
-/* The copy stands before the first. */
+/* Times a plan. Before the first plan of a case, times the copy. */
 static void
 time_plan(Run *run, CnvPlan *plan, const char *name)
 {
@@ -268,7 +268,7 @@ time_rival(Run *run, CnvPlan *plan, guint i)
   bench_rival_free(rival);
 }
 
-/* Rivals are held against naive, whose plan has all taps in one term. */
+/* Times the rivals. They are compared with naive, whose plan has all taps in one term. */
 static void
 time_rivals(Run *run)
 {
@@ -280,7 +280,8 @@ time_rivals(Run *run)
   cnv_plan_unref(plan);
 }
 
-/* Of the rows from `first` on, the fastest that is an algorithm, or that of a name; NULL where there is none. */
+/* Returns the fastest row of an algorithm, from row `first` on. name: only that algorithm; NULL: any. Returns NULL if
+ * there is none. */
 static const BenchRow *
 find_row(guint first, const char *name)
 {
@@ -296,7 +297,7 @@ find_row(guint first, const char *name)
   return found;
 }
 
-/* Holds what auto takes against the fastest of the algorithms that were timed. */
+/* Compares auto's choice with the fastest algorithm that was timed. */
 static void
 judge_auto(const Run *run, guint first)
 {
@@ -317,7 +318,7 @@ judge_auto(const Run *run, guint first)
   g_free(name);
 }
 
-/* A case on the backend of that variant, in that memory. */
+/* Times a case on the backend and in the memory of that variant. */
 static void
 time_case(const TestCase *c, const TestVariant *first)
 {
@@ -349,7 +350,7 @@ time_case(const TestCase *c, const TestVariant *first)
   bench_frames_clear(&run.frames);
 }
 
-/* TRUE for the variants that stand for their backend: each is timed in its own memory. */
+/* Returns TRUE for one variant per backend, with the memory in which the backend is timed. */
 static gboolean
 stands_for_backend(const TestVariant *v)
 {
@@ -357,7 +358,7 @@ stands_for_backend(const TestVariant *v)
          v->memory == (v->backend->takes_device_memory ? CNV_MEMORY_DEVICE : CNV_MEMORY_HOST);
 }
 
-/* Returns the number of failures; a case that is wrong is not timed. */
+/* Checks and times a case. Returns the number of failures; a wrong case is not timed. */
 static guint
 run_case(const TestCase *c)
 {
@@ -399,7 +400,8 @@ open_rivals(void)
   }
 }
 
-/* Sessions are open. FALSE with the reason where a case is wrong or a file could not be written. */
+/* Runs all cases. Sessions must be open. Returns FALSE with the reason if a case is wrong or a file could not be
+ * written. */
 static gboolean
 run_all(GError **error)
 {

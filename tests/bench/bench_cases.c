@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A timed case: its name, its plan, and whether it is right.
+ * A timed case: its name, its plan, and its check.
  */
 #include "bench/bench.h"
 

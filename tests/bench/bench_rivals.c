@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * NVIDIA's NPP on the benchmark's frames, opened at run time. Its types and functions are declared here from its public
- * documentation, in the form with a stream context, which CUDA 11 to 13 have; then no header of it is needed either.
+ * documentation, in the form with a stream context, which CUDA 11 to 13 have. So none of its headers is needed.
  */
 #include "config.h"
 
@@ -16,7 +16,7 @@
 #include "plan/plan.h"
 
 #define NPP_BORDER_REPLICATE 2
-#define TOOLKIT "/usr/local/cuda/lib64/" /* where the linker's own places have no NPP */
+#define TOOLKIT "/usr/local/cuda/lib64/" /* used if the linker's own folders have no NPP */
 
 typedef struct {
   int width, height;
@@ -47,7 +47,7 @@ typedef struct {
   const char *name;
   const char *format; /* one plane of 8 bits */
   Kind kind;
-  const char *symbol[2]; /* ROWS_AND_COLUMNS: rows', columns' */
+  const char *symbol[2]; /* ROWS_AND_COLUMNS: for rows and for columns */
 } Row;
 
 #define NPP_ROWS(format, suffix, layout)                                                                               \
@@ -65,23 +65,23 @@ typedef struct {
 
 static const Row rivals[] = {
     NPP_ROWS("GRAY8", "", "C1R"), NPP_ROWS("RGBA", "", "C4R"),
-    NPP_ROWS("RGBA", "-ac4", "AC4R"), /* alpha is left alone */
+    NPP_ROWS("RGBA", "-ac4", "AC4R"), /* alpha is not changed */
 };
 
 struct BenchRival {
   const Row *row;
   gpointer entry[2];
   NppSize size, n;
-  float *taps[2]; /* in device memory: x, y; of DENSE all */
+  float *taps[2]; /* in device memory: x, y; DENSE: all in the first */
   TestDeviceFrame rows;
-  CnvFrame rows_view; /* ROWS_AND_COLUMNS: between the two */
+  CnvFrame rows_view; /* ROWS_AND_COLUMNS: between the two passes */
   const TestFrame *frame;
 };
 
 static GModule *npp;
 static NppContext npp_context;
 
-/* Entries of libcuda that the engine itself has no use for. */
+/* Fills in the context, with entries of libcuda that the engine does not use. Returns FALSE if that is not possible. */
 static gboolean
 fill_context(CnvSession *session)
 {
@@ -120,7 +120,7 @@ open_library(const char *folder, const char *stem, int version)
   return module;
 }
 
-/* The filters need NPP's core, which they find once it is open. */
+/* Opens NPP. The filters need its core, which they find after it is open. */
 static GModule *
 open_npp(const char *folder, int version)
 {
@@ -160,7 +160,8 @@ bench_rival_name(guint i)
   return i < G_N_ELEMENTS(rivals) ? rivals[i].name : NULL;
 }
 
-/* Its first plane does one sum of the picture's own, that only normalises, about a tap in the middle. */
+/* Returns TRUE if the rival supports the plan's first plane: one sum in the picture, normalised and nothing more, with
+ * the anchor in the middle. */
 static gboolean
 takes(const Row *row, const CnvPlan *plan)
 {
@@ -174,7 +175,7 @@ takes(const Row *row, const CnvPlan *plan)
          (t->separable || row->kind == DENSE) && (row->kind != GAUSS || t->n[CNV_X] == t->n[CNV_Y]);
 }
 
-/* In reverse order, as NPP takes them. */
+/* Uploads taps in reverse order, as NPP expects them. */
 static float *
 upload_taps(const float *from, int n, float factor)
 {
@@ -260,7 +261,7 @@ run(const BenchRival *r, const CnvFrame *in, const CnvFrame *out)
   }
 }
 
-/* Below zero are errors, above warnings. */
+/* Status below zero is an error, above zero a warning. */
 gboolean
 bench_rival_run(BenchRival *rival, const CnvFrame *in, const CnvFrame *out, GError **error)
 {

@@ -58,7 +58,7 @@ bench_table_open(char *const *files, const BenchColumn *table_columns, guint n, 
   return TRUE;
 }
 
-/* Text stands between quotes, in which both kinds of file have those of its own marked, each in its way. */
+/* Writes text between quotes, and escapes quotes inside it as the kind of file requires. */
 static void
 write_text(const Output *o, const char *text)
 {

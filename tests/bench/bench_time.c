@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Frames that rotate through more memory than any L2 cache holds, so that each is read from DRAM and written there, and
- * the time that they take back to back.
+ * Frames that rotate through more memory than any L2 cache holds, so that each is read from DRAM and written to it, and
+ * their time back to back.
  */
 #include "plan/plan.h"
 #include "bench/bench.h"
@@ -12,10 +12,10 @@
 
 #include "support/oracle.h"
 
-#define DISC 160 /* cells along a mask, as segmenters give them */
+#define DISC 160 /* cells along a side of a mask, as segmenters produce */
 #define PAIRS_MIN 16
-#define BATCH_MIN 64      /* frames between two events on a GPU, where they are fast */
-#define HOST_BATCH_US 1e3 /* long against the clock's microsecond */
+#define BATCH_MIN 64      /* frames between two events on a GPU, if they are fast */
+#define HOST_BATCH_US 1e3 /* long compared with the clock's microsecond */
 #define REPEATS_MIN 3
 
 static gsize
@@ -28,7 +28,7 @@ frame_bytes(const TestFrame *frame)
   return bytes;
 }
 
-/* A disc with an edge of one cell, or noise. */
+/* Returns a disc with an edge of one cell, or noise. */
 static CnvMask *
 make_mask(gboolean noise)
 {
@@ -74,7 +74,7 @@ bench_frames_clear(BenchFrames *f)
   cnv_mask_unref(f->mask);
 }
 
-/* Either way the frame's memory stays as it is. */
+/* Pushes a frame into the history. It may be used without a copy, because its memory does not change. */
 static gboolean
 push(const BenchFrames *f, int slot, const TestRun *pair, GError **error)
 {
@@ -94,7 +94,7 @@ bench_frames_fill_history(const BenchFrames *f, const CnvPlan *plan, GError **er
   return ok;
 }
 
-/* Keeps the frame as number i of a stream and puts it out, the last of those that count. */
+/* Pushes a frame as number i of a stream, and submits the output in which it is the last frame. */
 static gboolean
 submit_in_time(const BenchFrames *f, CnvPlan *plan, const TestRun *pair, int i, GError **error)
 {
@@ -111,7 +111,7 @@ submit_in_time(const BenchFrames *f, CnvPlan *plan, const TestRun *pair, int i, 
   return push(f, i % n, pair, error) && cnv_session_submit(f->session, &work, &in, &pair->to, error);
 }
 
-/* Returns the work of a plan on a frame; it points to the plan's pointer. */
+/* Returns the work of a plan on a frame. It points to the plan's pointer. */
 static CnvWork
 work_of(const BenchFrames *f, CnvPlan *const *plan)
 {
@@ -155,7 +155,7 @@ check(const BenchFrames *f, gboolean right, GError *error)
     g_error("%s: %s", f->session->backend->name, error->message);
 }
 
-/* Returns microseconds for all of them. */
+/* Returns the microseconds of `count` frames together. */
 static double
 batch_us(BenchFrames *f, const BenchWay *way, int count)
 {
@@ -209,7 +209,7 @@ bench_measure(BenchFrames *f, const BenchWay *way, const BenchEffort *effort)
   return timing;
 }
 
-/* Brings pair 0's output to f->out. */
+/* Copies pair 0's output to f->out. */
 static void
 fetch(BenchFrames *f)
 {
@@ -233,7 +233,7 @@ bench_compare(BenchFrames *f, CnvPlan *plan, BenchRival *rival)
   fetch(f);
   expected = g_malloc(memory->size);
   memcpy(expected, memory->block, memory->size);
-  /* A rival that writes nothing leaves the input there. */
+  /* The output has the input first, so that a rival that writes nothing is noticed. */
   check(f, submit(f, &copy, 0, &error) && submit(f, &theirs, 0, &error), error);
   fetch(f);
   for (gsize i = 0; i < memory->size; i++)

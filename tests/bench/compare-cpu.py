@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Compares the CPU engine with GStreamer's own blurs, FFmpeg and OpenCV: in one run, on 1080p frames, with the same
-# processors and number of threads. Tools that are missing are skipped and named.
+# Compares the time of the CPU engine with its alternatives: OpenCV's and GStreamer's own blurs, FFmpeg, and OpenCV
+# itself. All run on 1080p frames, on the same processors and with as many threads. What is missing is skipped and
+# named.
 #
-# The time of a filter is that of a pipeline with it minus that of the same pipeline without it, per frame. Both sides of
-# a row, with and without, run alternately in several rounds. Times are medians, and the ratio is the median of the
-# rounds' ratios. Each frame is new, so a filter that works in place need not copy it. Processor time is shown besides
-# clock time: it shows who uses one thread only, and depends less on what else runs on the machine.
+# The time of a filter is the time per frame of a pipeline with it, minus the time of the same pipeline without it. Both
+# sides of a row, with and without the filter, run in turn, several times. The figures are medians, and the ratio is the
+# median of the rounds' ratios. Each frame is made anew, so that a filter that works in place need not copy it. Beside
+# the time on the clock is the processor time: it shows if only one thread is used, and suffers less from other
+# programs.
 #
 # At the end the load is reported and the first row measured again. A goal counts as met or missed only if there are
 # several rounds whose largest ratio is at most SPREAD_MOST times the smallest.
@@ -30,15 +32,15 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get('BUILD_DIR', ROOT / 'build-tests')).resolve()
 WIDTH, HEIGHT = 1920, 1080
-SMALL_WIDTH, SMALL_HEIGHT, SMALL_GOAL = 320, 240, 0.020  # ms a frame beyond its filter
+SMALL_WIDTH, SMALL_HEIGHT, SMALL_GOAL = 320, 240, 0.020  # ms per frame, besides its filter
 SMALL_FRAMES = 6000
 BYTES = {'GRAY8': 1, 'I420': 1.5, 'GRAY16_LE': 2, 'RGB': 3, 'AYUV': 4}
 FFMPEG_FORMAT = {'GRAY8': 'gray', 'I420': 'yuv420p', 'GRAY16_LE': 'gray16le', 'RGB': 'rgb24'}
-SPREAD_MOST = 1.5  # largest ratio of a row, or time, by the smallest
+SPREAD_MOST = 1.5  # largest ratio of a row, or time, divided by the smallest
 PROBE_FRAMES = 5
 MOST_FRAMES = 600
 
-# tool: which of the functions below runs the peer. goal: the ratio that is aimed at, or None.
+# tool: which of the functions below runs the peer. goal: the desired ratio, or None.
 Case = collections.namedtuple('Case', 'peer tool format theirs ours package goal')
 
 
@@ -68,7 +70,7 @@ def filter2d(pixel_format, size):
 CASES = [
     *(Case('cvsmooth', 'gst', pixel_format, 'cvsmooth kernel-width=17 kernel-height=17',
            'radius=8 border-mode=reflect-101', 'gstreamer1.0-opencv', 3) for pixel_format in ('GRAY8', 'RGB')),
-    # Its taps reach ceil(2.5 * sigma) to each side. It takes no other format.
+    # Its taps reach ceil(2.5 * sigma) on each side. It supports no other format.
     Case('gaussianblur', 'gst', 'AYUV', 'gaussianblur sigma=5', 'radius=13 sigma=5', 'gstreamer1.0-plugins-bad', 20),
     *(gblur('GRAY8', sigma) for sigma in (2.9, 5, 20, 80)), gblur('I420', 20), gblur('GRAY16_LE', 20),
     *(Case('cv2.GaussianBlur', 'opencv', pixel_format, '17', 'radius=8 border-mode=reflect-101', 'python3-opencv', 2)
@@ -79,7 +81,7 @@ CASES = [
          'filter=identity kernel-t=<1,2,3,2,1>', 'ffmpeg', 1.5),
 ]
 
-# One process for each time, as for the others. OpenCV's default border is reflect-101.
+# One process per measurement, as for the others. OpenCV's default border is reflect-101.
 OPENCV = '''
 import sys, time
 import cv2, numpy
@@ -96,7 +98,7 @@ FILTER2D = OPENCV.replace('GaussianBlur(frame, (size, size), 0', 'filter2D(frame
     'out =', 'taps = numpy.random.rand(size, size).astype(numpy.float32)\nout =')
 
 
-Time = collections.namedtuple('Time', 'clock cpu')  # seconds, or milliseconds a frame
+Time = collections.namedtuple('Time', 'clock cpu')  # seconds, or milliseconds per frame
 
 
 def cpu_of_children():
@@ -134,7 +136,7 @@ class Machine:
             return self.succeeds('gst-inspect-1.0', '--exists', case.peer)
         if case.tool == 'ffmpeg':
             return shutil.which('ffmpeg') is not None
-        # A Python of one's own seldom has the system's modules.
+        # Another Python than the system's seldom has its modules.
         pythons = [p for p in (sys.executable, '/usr/bin/python3') if self.succeeds(p, '-c', 'import cv2')]
         self.python = pythons[0] if pythons else None
         return self.python is not None
@@ -165,7 +167,7 @@ class Machine:
         return Time(*(seconds / frames * 1e3 for seconds in getattr(self, tool)(what, pixel_format, frames)))
 
 
-# What a tool runs with and without a filter; of OpenCV only the function is timed.
+# The commands of a tool with and without a filter; only OpenCV's function itself is timed.
 WITH = {'gst': '{} ! fakesink', 'ffmpeg': '{}', 'opencv': '{}', 'filter2d': '{}'}
 WITHOUT = {'gst': 'identity ! fakesink {}', 'ffmpeg': 'null'}
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Times what pipelines/library.py and Dask's scheduler take for a segment, where segments are no work: the scheduler in a
-# process of its own, workers all together in another, library.py's order of steps in this one.
+# Measures the time of pipelines/library.py and Dask's scheduler per segment, with segments that do no work. The
+# scheduler has a process of its own, all workers together have another, and library.py's order of steps runs in this
+# one.
 #
-# Usage: library_scale.py [WORKERS [VIDEOS [SEGMENTS_OF_EACH]]]    1000 1000 100, which takes a quarter of an hour
+# Usage: library_scale.py [WORKERS [VIDEOS [SEGMENTS_OF_EACH]]]    default 1000 1000 100, a quarter of an hour
 import argparse
 import asyncio
 import json
@@ -18,7 +19,7 @@ from pathlib import Path
 
 os.environ['DASK_LOGGING__DISTRIBUTED'] = 'error'
 for name in ('ADMIN__TICK__INTERVAL', 'ADMIN__SYSTEM_MONITOR__INTERVAL', 'WORKER__PROFILE__INTERVAL'):
-    os.environ['DASK_DISTRIBUTED__' + name] = '1h'  # each worker would look at itself many times a second
+    os.environ['DASK_DISTRIBUTED__' + name] = '1h'  # each worker would check itself many times per second
 os.environ['DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT'] = '300s'
 sys.path.insert(0, str(Path(__file__).parent.parent.parent / 'pipelines'))
 
@@ -32,7 +33,7 @@ async def scheduler() -> None:
 
 async def workers(address: str, count: int, folder: str) -> None:
     from distributed import Worker
-    threads = ThreadPoolExecutor(4)  # of all, as those of Dask's own look for work every second
+    threads = ThreadPoolExecutor(4)  # for all workers, because Dask's own threads look for work every second
     servers = [Worker(address, nthreads=1, executor=threads, local_directory=folder, memory_limit=0, dashboard=False)
                for _ in range(count)]
     for server in servers:

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * pipeline-bench: frames/s of pipelines that are alike but for the filter: with nothing in its place, with `identity`,
- * and with cudaconvolve, over a table of memories, sizes and formats. The frames are noise, sent from a ring of
- * prepared buffers, and the sink throws them away. A row for each case goes to stdout, progress to stderr:
+ * pipeline-bench: frames/s of pipelines that differ only in the filter: nothing in its place, `identity`, and
+ * cudaconvolve, over a table of memories, sizes and formats. The frames are noise, sent from a ring of prepared
+ * buffers, and the sink discards them. A row for each case goes to stdout, progress to stderr:
  *
  *   source/s identity/s filter/s   frames/s of the three, the medians of 3 repeats without their warm-up
- *   +-%       half of the way from the slowest of filter/s to the fastest
- *   added us  microseconds a frame by which cudaconvolve takes longer than identity; outside: these without compute
- *   compute, up us, down us, bytes up and down   a frame, by the element's statistics
- *   cpu us    processor time a frame with cudaconvolve, of all threads
- *   duplex/s  frames/s of a copy of a frame's bytes up and down at the same time, in pinned memory and with nothing to
- *             compute; beside it the part of it that filter/s reaches
+ *   +-%       half of the range from the slowest filter/s to the fastest
+ *   added us  microseconds per frame by which cudaconvolve takes longer than identity; outside: without compute
+ *   compute, up us, down us, bytes up and down   per frame, from the element's statistics
+ *   cpu us    processor time per frame with cudaconvolve, of all threads
+ *   duplex/s  frames/s of a copy of a frame's bytes up and down at the same time, in pinned memory, without any
+ *             computation; beside it the part of it that filter/s reaches
  *   goal/s    what radius=8 should reach on an H200, and the part of it that filter/s reaches: in CUDA memory 100000
  *             for 1920x1080 NV12 and 60000 for 3840x2160, in memory that is not pinned 1000 for the latter; 85 % of
- *             the duplex copy in the memory that the element offers; behind a decoder 99 % of source/s
+ *             the duplex copy in the memory that the element offers; after a decoder 99 % of source/s
  *
- * Without a GPU the rows in system memory run on the CPU; the others are skipped, each path in a line with the reason.
- * Exit status: 0; 1 where a pipeline errs or a frame is missing, after all others; 77 where all are skipped.
+ * Without a GPU the rows in system memory run on the CPU. The others are skipped, with a line per path that says why.
+ * Exit status: 0; 1 after all cases if a pipeline failed or a frame is missing; 77 if all are skipped.
  */
 #include "bench/pipeline_bench.h"
 
@@ -33,11 +33,11 @@
 
 #define SKIP 77
 #define REPEATS 3
-#define WARM_FRAMES 16 /* pools fill and modules load: the ring comes round twice */
-#define WARM_US 60000  /* clocks rise */
+#define WARM_FRAMES 16 /* pools fill and modules load: the ring is sent twice */
+#define WARM_US 60000  /* clock rates rise */
 #define BUDGET_US 400000
 #define BUDGET_QUICK_US 10000
-#define QUICK_SHRINK 10 /* of width and height */
+#define QUICK_SHRINK 10 /* divides width and height */
 
 static const PipelinePath paths[] = {
     {"system", "system memory that is not pinned", FEED_PLAIN, "", "", {.nv12 = {0, 1000}}},
@@ -138,7 +138,7 @@ takes_cuda_memory(void)
   return takes;
 }
 
-/* Why the path cannot be, or NULL; g_free. */
+/* Returns why the path cannot run, or NULL. Free with g_free. */
 static char *
 obstacle(const PipelinePath *path)
 {
@@ -163,7 +163,7 @@ count_of_path(const GArray *cases, const PipelinePath *path)
   return n;
 }
 
-/* Takes those out that cannot be; a line for each path of them. */
+/* Removes cases that cannot run, and prints a line per path. */
 static void
 skip_cases(GArray *cases)
 {
@@ -204,7 +204,7 @@ summary(const PipelineTime *times)
   return (PipelineResult){{per_s[REPEATS / 2], per_s[0], per_s[REPEATS - 1]}, cpu_us[REPEATS / 2]};
 }
 
-/* The ways take turns, so that what changes on the machine meanwhile meets all of them. */
+/* Measures the ways in turn, so that changes of the machine affect all of them. */
 static gboolean
 measure_ways(PipelineRow *row, const Feed *feed, const char *progress, GError **error)
 {
@@ -230,7 +230,7 @@ measure_ways(PipelineRow *row, const Feed *feed, const char *progress, GError **
   return right;
 }
 
-/* Only frames that go up and come down have it. */
+/* Returns the frames/s of the duplex copy, or NAN if frames are not both uploaded and downloaded. */
 static double
 duplex(const PipelineRow *row)
 {
@@ -263,7 +263,7 @@ run_case(const PipelineCase *c, const char *progress, GError **error)
   return right;
 }
 
-/* Where nobody looks progress is a line for each case. Returns the number of failures. */
+/* Runs all cases. Without a terminal, progress is a line per case. Returns the number of failures. */
 static guint
 run_cases(const GArray *cases)
 {

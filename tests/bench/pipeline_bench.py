@@ -34,7 +34,7 @@ def check_row(row):
     for way in ('source', 'identity', 'filter'):
         least, median, most = (float(row[f'{way}_per_s{end}']) for end in ('_min', '', '_max'))
         assert 0 < least <= median <= most, row
-    # A decoder alone may be what binds.
+    # The decoder alone may be the limit.
     assert row['path'].startswith('nvh264dec') or float(row['source_per_s']) > float(row['filter_per_s']), row
     added = 1e6 / float(row['filter_per_s']) - 1e6 / float(row['identity_per_s'])
     assert abs(float(row['added_us']) - added) < 0.1 + 0.01 * abs(added), (row, added)
@@ -78,9 +78,9 @@ def check_errors(program, folder):
         '--only=nowhere': 'nowhere',
         f'--output={folder}/table.xml': '.csv or .json',
         f'--output={folder}/missing/table.csv': 'missing',
-        '--filter=no-such-setting=1': 'no-such-setting',  # the pipeline cannot be made
-        '--filter=filter=custom': 'no taps',  # it can, but errs when it starts
-        '--filter=radius=1 ! identity error-after=3': 'Failed after iterations',  # or while it runs
+        '--filter=no-such-setting=1': 'no-such-setting',  # the pipeline cannot be created
+        '--filter=filter=custom': 'no taps',  # it is created, but fails when it starts
+        '--filter=radius=1 ! identity error-after=3': 'Failed after iterations',  # or fails while it runs
         '--filter=radius=1 ! identity drop-probability=0.5': 'frames were sent and',
     }
     for option, reason in errors.items():

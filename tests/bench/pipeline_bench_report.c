@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* head and width: on the terminal, where the column is there; a width below zero aligns to the left. */
+/* head, width: on the terminal; NULL: the column is only in files. A width below zero aligns to the left. */
 static const struct {
   BenchColumn file;
   const char *head;
@@ -77,7 +77,7 @@ print_row(char *const *value)
   fflush(stdout);
 }
 
-/* NAN where the statistics have no such field. */
+/* Returns a time from the statistics, or NAN if they have no such field. */
 static double
 stat_us(const PipelineRow *row, const char *field)
 {
@@ -86,7 +86,7 @@ stat_us(const PipelineRow *row, const char *field)
   return gst_structure_get_double(row->stats, field, &value) ? value : NAN;
 }
 
-/* A frame, over all that went through. */
+/* Returns bytes per frame, over all frames. */
 static double
 stat_bytes(const PipelineRow *row, const char *field)
 {
@@ -106,7 +106,7 @@ stat_text(const PipelineRow *row, const char *field)
   return text ? text : "";
 }
 
-/* In frames/s; NAN: there is none. All goals are of a GPU. */
+/* Returns the goal in frames/s, or NAN if there is none. All goals are for a GPU. */
 static double
 goal(const PipelineRow *row)
 {

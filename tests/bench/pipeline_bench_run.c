@@ -30,11 +30,11 @@ typedef struct {
   gint64 clock, cpu; /* microseconds */
 } Stamp;
 
-/* Written by the thread that brings the sink its frames, read when the stream has ended. */
+/* Written by the thread that delivers frames to the sink, read after the stream has ended. */
 typedef struct {
   const PipelineEffort *effort;
   GstElement *source, *sink;
-  guint64 received, first; /* the latter: received when the clock starts */
+  guint64 received, first; /* first: received when the clock starts */
   gint64 arrival;          /* of the first frame */
   Stamp start, stop;
 } Meter;
@@ -45,7 +45,7 @@ microseconds(struct timeval time)
   return time.tv_sec * G_USEC_PER_SEC + time.tv_usec;
 }
 
-/* When the GPU is done with that frame, and so with all before it: mapping waits for what is pending. */
+/* Returns the time when the GPU is done with the frame, and so with all before it: mapping waits for pending work. */
 static Stamp
 stamp(GstBuffer *buffer)
 {
@@ -143,7 +143,7 @@ pipeline_measure(const PipelineCase *c, const Feed *feed, const char *filter, co
 
   if (right && stats) {
     element = gst_bin_get_by_name(GST_BIN(pipeline), "filter");
-    g_object_get(element, "stats", stats, NULL); /* they stay until the next start */
+    g_object_get(element, "stats", stats, NULL); /* valid until the next start */
     gst_object_unref(element);
   }
   if (!right)

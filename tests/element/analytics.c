@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Regions from GStreamer's analytics metas: boxes (1.24) and segmentation masks (1.26). As in regions.c black becomes
+ * Regions from GStreamer's analytics metas: boxes (1.24) and segmentation masks (1.26). As in regions.c, black becomes
  * white, so that the output is the regions' weight times 255.
  */
 #include "config.h"
@@ -28,7 +28,7 @@ frame_with_meta(GstAnalyticsRelationMeta **meta, guint i)
 /* ---- boxes ---- */
 
 typedef struct {
-  const char *label; /* NULL: no quark; none at all ends the list with a width of 0 */
+  const char *label; /* NULL: no quark; a width of 0 ends the list */
   int x, y, width, height;
   float confidence;
 } Found;
@@ -44,7 +44,7 @@ add_boxes(GstAnalyticsRelationMeta *meta, const Found *found)
                                                        found->confidence, &od));
 }
 
-/* found: bits of those that are to be filtered. */
+/* Fails unless exactly the boxes in `bits` are filtered. */
 static void
 expect_boxes(const guint8 *pixels, const Found *found, guint bits, guint row)
 {
@@ -150,7 +150,7 @@ static guint region_ids[] = {0, 12, 7, 31};
 typedef struct {
   GstVideoFormat format;
   int x, y;
-  guint width, height; /* of 4 x 3 numbers, in the frame */
+  guint width, height; /* in the frame, of the 4 x 3 numbers */
   gboolean classified;
 } Segments;
 
@@ -181,7 +181,8 @@ add_segments(GstAnalyticsRelationMeta *meta, const Segments *segments)
   fail_unless(gst_analytics_relation_meta_set_relation(meta, GST_ANALYTICS_REL_TYPE_RELATE_TO, masks.id, classes.id));
 }
 
-/* Each number covers 4 x 4 pixels, and in the middle of these its weight is its own. */
+/* Checks the weights in the middle of the pixels that each number covers, where its neighbours have no effect. counted:
+ * # for numbers that are filtered. */
 static void
 expect_segments(const guint8 *pixels, const Segments *segments, const char *counted, gboolean invert, guint row)
 {
@@ -206,7 +207,7 @@ GST_START_TEST(test_segments)
   static const struct {
     const char *set;
     Segments segments;
-    const char *counted; /* .: not */
+    const char *counted; /* #: filtered; .: not */
   } rows[] = {
       {"roi-types=", {GST_VIDEO_FORMAT_GRAY8, 4, 2, 16, 12, FALSE}, ".##.##.####."},
       {"roi-types=", {GST_VIDEO_FORMAT_GRAY8, 4, 2, 16, 12, TRUE}, ".##.##.####."},
@@ -241,7 +242,7 @@ GST_START_TEST(test_segments)
 }
 GST_END_TEST;
 
-/* A label of a box that the masks are related to is theirs, but for the background. */
+/* The label of a box that the masks are related to counts for all of them, except for the background. */
 GST_START_TEST(test_segments_of_a_box)
 {
   for (int face = 0; face < 2; face++) {
@@ -262,7 +263,7 @@ GST_START_TEST(test_segments_of_a_box)
 }
 GST_END_TEST;
 
-/* Boxes, masks and the older metas of one frame. */
+/* Boxes, masks and the older metas on one frame. */
 GST_START_TEST(test_all_kinds)
 {
   GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=meta", "roi-types=face,12");
@@ -289,14 +290,15 @@ GST_END_TEST;
 
 /* ---- hostile segmentation ---- */
 
-/* Metas that came to lie after they were added: one warning, and all that the masks cover is filtered. */
+/* Metas whose contents became wrong after they were added: one warning, and everything that the masks cover is
+ * filtered. */
 GST_START_TEST(test_hostile_segments)
 {
   static const struct {
     guint width, height;
     gsize offset;
     int stride;
-    const char *message; /* NULL: it is right all the same */
+    const char *message; /* NULL: the meta is still right */
   } rows[] = {
       {4, 3, 0, 7, NULL},
       {4, 3, 1000, 7, "does not hold 4x3 samples at offset 1000"},
@@ -345,7 +347,7 @@ GST_START_TEST(test_hostile_segments)
 }
 GST_END_TEST;
 
-/* Places at the ends of numbers, no region at all, numbers that no sample can have, and one byte of memory. */
+/* Places at the limits of integers, no region at all, numbers that no sample can have, and one byte of memory. */
 GST_START_TEST(test_odd_segments)
 {
   static const int starts[] = {G_MININT, -1, 0, G_MAXINT};
@@ -371,7 +373,7 @@ GST_START_TEST(test_odd_segments)
 }
 GST_END_TEST;
 
-/* 65536 regions, as many as a mask of 16 bits can have, with a label each; and boxes that are related to them too. */
+/* 65536 regions, the most that a mask of 16 bits can have, each with a label; and boxes that are related to them. */
 #define MANY 65536
 
 static GstBuffer *
@@ -428,7 +430,8 @@ time_of_crowd(const char *types, guint n_boxes, const char *counted)
   return fastest;
 }
 
-/* The labels are read once each, and not all related metas for each region: 500 of them cost about what one costs. */
+/* Each label is read once, and related metas are not read again for each region: 500 of them cost about as much as
+ * one. */
 GST_START_TEST(test_time_of_labels)
 {
   static const struct {
@@ -451,8 +454,8 @@ GST_END_TEST;
 
 /* ---- downstream ---- */
 
-/* The metas come out as they came: of frames that are filtered in regions or whole, that wait for others, and that one
- * element uploads and another one downloads. */
+/* Metas are the same downstream: on frames that are filtered in regions or as a whole, on frames that wait for others,
+ * and on frames that one element uploads and another one downloads. */
 GST_START_TEST(test_metas_stay)
 {
   static const char *const ways[] = {
@@ -540,7 +543,7 @@ init_meta(GstMeta *meta, gpointer params, GstBuffer *buffer)
   return TRUE;
 }
 
-/* A meta like that of a detector, under the name by which the element knows it. */
+/* Adds a meta like a detector's, under the name by which the element knows it. */
 static void
 add_relation_meta(GstBuffer *buffer)
 {
@@ -553,7 +556,7 @@ add_relation_meta(GstBuffer *buffer)
   gst_buffer_add_meta(buffer, info, NULL);
 }
 
-/* Pushes two frames without the meta and two with it. Returns the number of warnings, each of which has the words. */
+/* Pushes two frames without the meta and two with it. Returns the number of warnings. Each must have the words. */
 static int
 warnings_with(const char *source, const char *invert, const char *words)
 {

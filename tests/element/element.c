@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The element in a GstHarness: helpers of all its tests, caps, pixels by hand, strides, formats. Tests that compute run
- * on the CPU, and on a GPU where there is one.
+ * The element in a GstHarness: helpers for all its tests, caps, pixels computed by hand, strides, formats. Tests that
+ * filter run on the CPU, and on a GPU if there is one.
  */
 #include <math.h>
 #include <string.h>
@@ -88,8 +88,8 @@ count_messages(GstBus *bus, GstMessageType type, const char *fragment)
   GstMessage *message;
   int n = 0;
 
-  /* gst_bus_pop_filtered frees other messages while it holds the bus: where a pad's last reference is theirs, the pad
-   * posts a message as it goes, and waits for ever. */
+  /* gst_bus_pop_filtered frees other messages while it locks the bus. If a message has the last reference to a pad, the
+   * pad posts a message as it is freed, and waits forever. */
   while ((message = gst_bus_pop(bus))) {
     if (GST_MESSAGE_TYPE(message) & type) {
       check_words(message, fragment);
@@ -227,7 +227,7 @@ expect_ramp(GstHarness *h, guint i, const guint8 *expected)
   gst_buffer_unref(out);
 }
 
-/* One sample that flat_frame writes or compares: a pixel's channel c of plane p. */
+/* Writes or compares one sample of flat_frame: channel c of a pixel of plane p. */
 static gboolean
 flat_sample(const CnvFormat *format, int p, int c, guint8 *pixel, gboolean fill)
 {
@@ -238,7 +238,7 @@ flat_sample(const CnvFormat *format, int p, int c, guint8 *pixel, gboolean fill)
   int shift = bytes == 4 ? plane->offset[c] : format->shift;
   guint8 *at = pixel + (bytes == 4 ? 0 : plane->step ? plane->offset[c] : c * bytes);
 
-  /* All words are little endian. A 32-bit one holds other channels too. */
+  /* All words are little endian. A 32-bit word also has other channels. */
   for (int i = 0; i < bytes; i++)
     word |= (guint32)at[i] << 8 * i;
   mask = bytes == 4 ? ((1u << depth) - 1) << shift : 0xffffffff;
@@ -338,7 +338,7 @@ GST_START_TEST(test_template_caps)
 }
 GST_END_TEST;
 
-/* The CPU takes and gives system memory alone; the GPU both, the input's own first. */
+/* The CPU supports only system memory. The GPU supports both kinds. */
 GST_START_TEST(test_caps_query)
 {
   GstHarness *h = HARNESS(BACKEND, "GRAY8", W, H, "radius=1");
@@ -370,7 +370,7 @@ static const struct {
     {{"filter=custom", "kernel=<1,2,1>"}, {2, 9, 18, 25, 38, 45, 54, 61, 74, 81, 90, 97}},
     {{"filter=custom", "kernel-x=<1/4,0.5,(float)0.25>"}, {2, 9, 18, 25, 38, 45, 54, 61, 74, 81, 90, 97}},
     {{"filter=custom", "kernel-y=<1,0,0>"}, {0, 9, 18, 27, 0, 9, 18, 27, 36, 45, 54, 63}},
-    /* taps lie on the image as written: this one takes the sample to the right */
+    /* taps lie on the image as written: this one reads the sample to the right */
     {{"filter=custom", "kernel=<<0,0,0>,<0,0,1>,<0,0,0>>"}, {9, 18, 27, 27, 45, 54, 63, 63, 81, 90, 99, 99}},
     {{"filter=custom", "kernel=<0,0,1>", "border-mode=constant", "border-color=0xffffffff"},
      {9, 18, 27, 255, 45, 54, 63, 255, 81, 90, 99, 255}},
@@ -387,7 +387,7 @@ static const struct {
     {{"filter=custom", "kernel=<0,0,1>", "anchor-x=2"}, {0, 9, 18, 27, 36, 45, 54, 63, 72, 81, 90, 99}},
     {{"filter=custom", "kernel=<0,0,1>", "flip-kernel=true"}, {0, 0, 9, 18, 36, 36, 45, 54, 72, 72, 81, 90}},
     {{"filter=custom", "kernel=<0,0,1>", "planes=chroma+alpha"}, {0, 9, 18, 27, 36, 45, 54, 63, 72, 81, 90, 99}},
-    /* cells of 3x3, of which the second is cut off, and of 4x1 */
+    /* cells of 3x3, the second one cut off, and cells of 4x1 */
     {{"filter=mosaic", "radius=1"}, {45, 45, 45, 63, 45, 45, 45, 63, 45, 45, 45, 63}},
     {{"filter=mosaic", "radius=2", "radius-y=0", "scale=2"}, {27, 27, 27, 27, 99, 99, 99, 99, 171, 171, 171, 171}},
     {{"filter=mosaic", "radius=1", "roi-source=property", "roi=<<2,1,9,9>>"},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What the element refuses and how it says so: values that cannot be, buffers too short, engines that are not there;
- * and the values and engines that it takes.
+ * What the element rejects, and with which messages: impossible values, buffers that are too short, engines that are
+ * not available; and the values and engines that it accepts.
  */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 static const struct {
   const char *set[6];
-  int warnings; /* on the bus when set */
+  int warnings; /* number of warnings when the values are set */
   const char *fragment;
 } bad_rows[] = {
     {{"kernel=<<1,2>,<3>>"}, 1, "row 2 has 1 taps and row 1 has 2"},
@@ -122,7 +122,7 @@ GST_START_TEST(test_bad_properties)
   fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, bad_rows[__i__].fragment), bad_rows[__i__].warnings);
   fail_unless_equals_int(gst_element_set_state(element, GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
   fail_unless_equals_int(count_messages(bus, GST_MESSAGE_ERROR, bad_rows[__i__].fragment), 1);
-  /* A good value makes up for it. */
+  /* The element starts after good values are set. */
   gst_element_set_state(element, GST_STATE_NULL);
   SET(element, "filter=box", "radius=1", "sigma=0", "kernel=<1,2,1>", "kernel-x=<>", "kernel-y=<>", "kernel-t=<>",
       "roi-source=none", "roi=<>", "roi-polygons=<>", "roi-mask-location=");
@@ -163,7 +163,7 @@ GST_START_TEST(test_long_kernels)
 }
 GST_END_TEST;
 
-/* What is set is what is read back, as doubles. */
+/* A kernel reads back as it was set, in doubles. */
 GST_START_TEST(test_kernel_values)
 {
   const char *rows[][2] = {
@@ -192,7 +192,7 @@ GST_START_TEST(test_kernel_values)
 }
 GST_END_TEST;
 
-/* Python's bindings pass a string as an array of its characters. */
+/* Sets an array of characters, which is how Python's bindings pass a string. */
 static void
 set_characters(GstElement *element, const char *name, const char *text)
 {
@@ -234,7 +234,7 @@ GST_START_TEST(test_arrays_as_characters)
       {"roi-polygons", "<1,2,3,4,5,8>,<1,2,3,4,5,7>", "< < 1, 2, 3, 4, 5, 9 > >", "is more than one array: write < >"},
       {"roi-polygons", "<1,2,3,4,5,8>", "< < 1, 2, 3, 4, 5, 9 > >", "<1,2,3,4,5,8> has numbers outside a polygon"},
       {"kernel", "", "<  >"},
-      /* a message is UTF-8: the text is cut between characters; bytes that are none are no text */
+      /* a message is UTF-8: the text is cut between characters, and bytes that are no text are escaped */
       {"roi", "<" E15 E15 E15 E15 E15, "< < 1, 2, 3, 4 > >", "roi=<" E15 E15 E15 E15_BUT_1 " is not an array"},
       {"roi", "<\xc3\xc3\xff", "< < 1, 2, 3, 4 > >",
        "roi: <\"\\<\",\"\\303\",\"\\303\",\"\\377\"> is a rectangle outside"},
@@ -255,7 +255,7 @@ GST_START_TEST(test_arrays_as_characters)
 }
 GST_END_TEST;
 
-/* Default, a value, and how that reads. */
+/* The default, a value, and how it reads back. */
 static const struct {
   const char *name, *before, *set, *after;
 } property_rows[] = {
@@ -317,7 +317,7 @@ GST_START_TEST(test_property_values)
 }
 GST_END_TEST;
 
-/* Each enum property has the engine's rows, so that what is added there shows up here; enums.h has their values. */
+/* Each enum property has the engine's rows, so that a new row appears in it. The values are in enums.h. */
 GST_START_TEST(test_enums)
 {
   static const struct {
@@ -394,7 +394,7 @@ GST_START_TEST(test_auto_backend)
 }
 GST_END_TEST;
 
-/* While playing, settings that cannot be are told once and the last filter goes on; also at new caps. */
+/* While playing, settings that are not valid are reported once, and the last filter stays in force. */
 GST_START_TEST(test_bad_change_keeps_filter)
 {
   GstBus *bus;
@@ -420,7 +420,7 @@ GST_START_TEST(test_bad_change_keeps_filter)
 }
 GST_END_TEST;
 
-/* So do settings of regions that cannot be; filter and regions stay together. */
+/* Settings of regions that are not valid are handled alike. Filter and regions stay together. */
 GST_START_TEST(test_bad_regions_keep_filter)
 {
   GstBus *bus;
@@ -434,7 +434,7 @@ GST_START_TEST(test_bad_regions_keep_filter)
   for (guint i = 1; i < 4; i++)
     expect_ramp(h, i, ramp_box);
   fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, "roi-strength=relative with filter=sharpen"), 1);
-  SET(element, "roi-target-x=1"); /* bad in another way: said again */
+  SET(element, "roi-target-x=1"); /* wrong in another way, so it is reported again */
   expect_ramp(h, 4, ramp_box);
   fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, "roi-strength=relative"), 1);
   SET(element, "roi-strength=fixed", "roi-target-x=-1");

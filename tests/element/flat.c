@@ -39,7 +39,7 @@ push_flat(GstHarness *h, guint8 value, guint i)
   gst_buffer_add_video_region_of_interest_meta(buffer, "face", i, 0, 1, 1);
   GST_BUFFER_OFFSET(buffer) = 100 + i;
   fail_unless_equals_int(gst_harness_push(h, gst_buffer_ref(buffer)), GST_FLOW_OK);
-  ASSERT_MINI_OBJECT_REFCOUNT(buffer, "input", 1); /* nobody holds it until its turn */
+  ASSERT_MINI_OBJECT_REFCOUNT(buffer, "input", 1); /* the element does not hold the input while a frame waits */
   gst_buffer_unref(buffer);
 }
 

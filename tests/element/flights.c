@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The element with several frames in flight: what comes out is what comes out with one, in the same order, whatever is
- * sent between frames; how many there can be, what is dropped, what upstream is told, and the latency; and that a frame
- * leaves as soon as it is done.
+ * The element with several frames in flight. The output is the same as with one, in the same order, whatever is sent
+ * between frames. Further tests: how many frames there can be, what is dropped, what upstream sees, the latency, and
+ * that a frame leaves as soon as it is done.
  */
 #include <gst/app/app.h>
 #include <gst/base/gstbasetransform.h>
@@ -21,21 +21,21 @@ static const char *backend;
 
 static const guint flights[] = {1, 2, 3, CNV_IN_FLIGHT_MAX};
 
-/* Sizes that are cut and that are not. */
+/* Sizes of frames that are cut into slices, and that are not. */
 static const int sizes[][2] = {{640, 360}, {1920, 1080}};
 
-/* What a pad sends, one after the other. */
+/* What a pad sends, in order. */
 typedef struct {
   GstHarness *h;
   GstVideoInfo info;
-  GMutex lock;      /* of what follows, while frames are in flight */
-  GString *log;     /* a letter for each, see letter; f a frame */
+  GMutex lock;      /* protects log, out and infos while frames are in flight */
+  GString *log;     /* a letter for each event, see letter; f for a frame */
   GPtrArray *out;   /* GstBuffer */
-  GArray *infos;    /* GstVideoInfo, of each */
-  guint n_pushed;   /* input buffers */
-  gint n_freed;     /* atomic */
+  GArray *infos;    /* GstVideoInfo of each frame */
+  guint n_pushed;   /* number of input buffers */
+  gint n_freed;     /* number of input buffers that were freed, atomic */
   int size, radius; /* size: row of sizes */
-  gboolean bare;    /* of what comes out only the times are kept */
+  gboolean bare;    /* keep only the times of the output */
 } Run;
 
 static char
@@ -59,7 +59,7 @@ letter(GstEvent *event)
   }
 }
 
-/* As it is now. */
+/* Returns a copy of the buffer as it is now or, with bare, only its time. */
 static GstBuffer *
 keep(GstBuffer *buffer, gboolean bare)
 {
@@ -94,7 +94,7 @@ set_size(Run *run)
   gst_video_info_set_format(&info, GST_VIDEO_FORMAT_NV12, sizes[run->size][0], sizes[run->size][1]);
   GST_VIDEO_INFO_FPS_N(&info) = 25;
   gst_harness_set_src_caps(run->h, gst_video_info_to_caps(&info));
-  run->info = info; /* frames of the caps before are out by now */
+  run->info = info; /* frames with the old caps have come out by now */
 }
 
 static void
@@ -173,12 +173,12 @@ push_segment(Run *run)
   GstSegment segment;
 
   gst_segment_init(&segment, GST_FORMAT_TIME);
-  segment.start = segment.time = run->n_pushed * GST_MSECOND; /* each is another, so that none is left out */
+  segment.start = segment.time = run->n_pushed * GST_MSECOND; /* each one differs, so that none is dropped */
   ck_assert(gst_harness_push_event(run->h, gst_event_new_segment(&segment)));
 }
 
-/* One step of a script. f frame, t tag, c other caps, s segment, g gap, d segment done, e end, r other radius, i
- * identity or not, o over time or not. */
+/* Does one step of a script. f frame, t tag, c other caps, s segment, g gap, d segment done, e end of stream, r other
+ * radius, i identity on or off, o filter over time on or off. */
 static void
 step(Run *run, char c)
 {
@@ -278,7 +278,7 @@ START_TEST(test_like_one)
 }
 END_TEST
 
-/* ---- downstream takes none ---- */
+/* ---- downstream accepts no frame ---- */
 
 static GstPadProbeReturn
 stay(GstPad *pad, GstPadProbeInfo *info, gpointer data)
@@ -308,8 +308,8 @@ push_one_more(gpointer data)
   return GINT_TO_POINTER(flow);
 }
 
-/* The first frame goes alone. Then n can be in flight besides the one that downstream does not take yet, and who sends
- * another waits. A flush drops them all. */
+/* The first frame goes out directly. Then n frames can be in flight besides the one that downstream does not accept
+ * yet, and the sender of another one waits. A flush drops them all. */
 START_TEST(test_waiting_and_flush)
 {
   const guint n = flights[_i];
@@ -358,7 +358,7 @@ count_latency_messages(GstBus *bus)
   return n;
 }
 
-/* It is told when it becomes another; frames over time have their own. */
+/* A new latency is reported. A filter over time has a latency of its own. */
 START_TEST(test_latency)
 {
   const guint n = flights[_i];
@@ -383,8 +383,8 @@ START_TEST(test_latency)
 }
 END_TEST
 
-/* Stopped with frames in flight, and another on its way in: those that downstream was not given were not counted, and
- * nothing is left of any. */
+/* Stops with frames in flight and another one on its way in. Frames that downstream did not get are not counted, and
+ * all frames are freed. */
 START_TEST(test_stop)
 {
   const guint n = flights[_i];
@@ -418,7 +418,7 @@ START_TEST(test_stop)
 }
 END_TEST
 
-/* ---- what upstream is told ---- */
+/* ---- what upstream sees ---- */
 
 static GstPadProbeReturn
 refuse(GstPad *pad, GstPadProbeInfo *info, gpointer n_left)
@@ -432,7 +432,7 @@ refuse(GstPad *pad, GstPadProbeInfo *info, gpointer n_left)
   return GST_PAD_PROBE_HANDLED;
 }
 
-/* The flow of a frame that downstream did not take is returned once, by that frame or by a later one, and frames go on
+/* The flow return of a frame that downstream rejects is returned once, for that frame or a later one. Frames continue
  * after that. */
 START_TEST(test_flow)
 {
@@ -455,7 +455,7 @@ START_TEST(test_flow)
 }
 END_TEST
 
-/* A query that comes between frames is answered when those before it are out; the position is that of the last one. */
+/* A query between frames is answered after the frames before it are out. The position is the last frame's. */
 START_TEST(test_queries)
 {
   GstQuery *drain = gst_query_new_drain(), *position = gst_query_new_position(GST_FORMAT_TIME);
@@ -479,7 +479,7 @@ START_TEST(test_queries)
 }
 END_TEST
 
-/* A pool that has a few buffers and no more is never waited for with its own buffers in flight. */
+/* A frame from a pool with few buffers comes out at once, so that nobody waits for a buffer that is in flight. */
 START_TEST(test_small_pool)
 {
   GstBufferPool *pool = gst_buffer_pool_new();
@@ -520,7 +520,7 @@ await_frames(Run *run)
   ck_assert_uint_eq(n_out(run), run->n_pushed);
 }
 
-/* A frame comes out though no other follows it. */
+/* A frame comes out even if no other one follows. */
 START_TEST(test_alone)
 {
   Run run;
@@ -537,11 +537,11 @@ END_TEST
 #define ALONE 200
 #define ROUNDS 10
 #ifdef __SANITIZE_THREAD__
-#define ADDED_US 5000 /* such a build tells nothing of times */
+#define ADDED_US 5000 /* times say nothing in this build */
 #else
 #define ADDED_US 200
 #endif
-#define ADDED_SLOWLY_US 5000 /* where CNV_QUICK_STEP says that frames take their time */
+#define ADDED_SLOWLY_US 5000 /* if CNV_QUICK_STEP is set, because frames are slow then */
 
 static int
 compare_times(gconstpointer a, gconstpointer b)
@@ -560,7 +560,7 @@ tries(int n)
   return n / MAX(1, step ? atoi(step) : 1);
 }
 
-/* Median time of a frame that is awaited before the next is sent. */
+/* Returns the median time of a frame that is awaited before the next one is sent. */
 static gint64
 time_alone(Run *run)
 {
@@ -578,8 +578,8 @@ time_alone(Run *run)
   return times[n / 2];
 }
 
-/* Who sends a frame and awaits it loses next to nothing by frames in flight. The best of some rounds: machines are
- * busy with other things, too. */
+/* Frames in flight cost next to nothing for a sender that awaits each frame. The best of some rounds counts, because
+ * machines are busy with other things, too. */
 START_TEST(test_added_time)
 {
   const gint64 most = g_getenv("CNV_QUICK_STEP") ? ADDED_SLOWLY_US : ADDED_US;
@@ -597,7 +597,7 @@ START_TEST(test_added_time)
 }
 END_TEST
 
-/* Both threads at once, by chance: the order stays. */
+/* Both threads run at random times. The order stays. */
 START_TEST(test_order_by_chance)
 {
   const int n = tries(1500);
@@ -627,8 +627,8 @@ START_TEST(test_order_by_chance)
 }
 END_TEST
 
-/* Flushes meet the task of the source pad at any time; a frame comes out once or is dropped, and none comes after its
- * flush. */
+/* Flushes meet the task of the source pad at any time. A frame comes out once or is dropped, and none comes out after
+ * its flush. */
 START_TEST(test_flush_by_chance)
 {
   const int rounds = tries(100);
@@ -660,7 +660,7 @@ START_TEST(test_flush_by_chance)
 }
 END_TEST
 
-/* Behind a source that is not live three frames overlap, though all come out; behind one that is none does. */
+/* After a source that is not live, three frames overlap, and all come out. After a live one, none overlap. */
 START_TEST(test_auto)
 {
   const gboolean live = _i;
@@ -678,7 +678,7 @@ START_TEST(test_auto)
 
   gst_video_info_set_format(&info, GST_VIDEO_FORMAT_NV12, 640, 360);
   gst_element_set_state(pipeline, GST_STATE_PLAYING);
-  for (int round = 0; round < 3; round++) { /* one more is sent when all before it came */
+  for (int round = 0; round < 3; round++) { /* each round sends one frame more, after all frames before it came out */
     for (int i = 0; i <= round; i++)
       ck_assert_int_eq(gst_app_src_push_buffer(GST_APP_SRC(source), noise_buffer(&info, i)), GST_FLOW_OK);
     for (int i = 0; i <= round; i++) {

@@ -6,5 +6,5 @@
 
 #include <gst/check/gstcheck.h>
 
-/* backend: of the element, one that has them. */
+/* Adds the tests. backend: name of one that supports several frames in flight. */
 void add_flight_tests(TCase *tcase, const char *backend);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The element with several frames in flight where there is no GPU: this program holds the element and a CPU engine that
- * says of itself that it has as many as a GPU's. Its frames are done when they are submitted; what waits, and in which
- * order all comes out, is the element's doing.
+ * The element with several frames in flight, without a GPU. This program has the element and a CPU engine that claims
+ * to support as many frames in flight as a GPU. Its frames are done when they are submitted. The element decides what
+ * waits, and in which order everything comes out.
  */
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@ extern const CnvBackend cnv_backend_cpu;
 
 static CnvBackend cpu_in_flight;
 
-/* The list of engines, instead of backends.c. */
+/* The list of engines, which replaces backends.c. */
 const CnvBackend *const cnv_backends[] = {&cpu_in_flight, NULL};
 
 static CnvSession *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Packed formats and planes through the element, and interlaced frames: a few samples, worked out by hand.
+ * Packed formats, planes and interlaced frames through the element: a few samples, computed by hand.
  */
 #include <string.h>
 
@@ -20,7 +20,7 @@ expect_bytes(GstBuffer *buffer, GstVideoFormat format, int width, int height, co
   gst_video_frame_unmap(&frame);
 }
 
-/* Two rows of 4:2:2, which the kernel shifts by a sample: its right neighbour comes in its place. */
+/* Two rows of 4:2:2. The kernel replaces each sample by its right neighbour. */
 static const guint8 yuy2[] = {10, 100, 20, 60, 30, 120, 40, 80, 50, 140, 60, 160, 70, 180, 80, 200};
 
 static const struct {
@@ -60,7 +60,7 @@ put_word(guint8 *at, guint red, guint green, guint blue, guint alpha)
   GST_WRITE_UINT32_LE(at, red | green << 10 | blue << 20 | alpha << 30);
 }
 
-/* Colours move on to the left, alpha stays, unless it is filtered too. */
+/* Colours move to the left. Alpha stays, unless it is filtered, too. */
 GST_START_TEST(test_10_bit_words)
 {
   for (int filter_alpha = 0; filter_alpha < 2; filter_alpha++) {
@@ -84,7 +84,7 @@ GST_START_TEST(test_10_bit_words)
 }
 GST_END_TEST;
 
-/* Chroma by a radius of its own: luma keeps its bytes and a lone sample of U spreads over 3x3. */
+/* Chroma with a radius of its own: luma keeps its bytes, and a single sample of U spreads over 3x3. */
 GST_START_TEST(test_chroma_radius)
 {
   GstHarness *h = HARNESS(BACKEND, "I420", 8, 8, "filter=box", "radius=0", "chroma-radius=1");
@@ -109,11 +109,11 @@ GST_END_TEST;
 /* ---- interlaced ---- */
 
 #define ROWS 6
-/* One field has 0 and the other 240, but for the top row of the first and the bottom row of the second. */
+/* One field has 0 and the other 240, except for the top row of the first and the bottom row of the second. */
 static const guint8 comb[2 * ROWS] = {30, 30, 240, 240, 0, 0, 240, 240, 0, 0, 180, 180};
-/* The means of three rows of a field, its edge repeated: (30+30+0)/3, (30+0+0)/3, 0; 240, (240+240+180)/3, 200. */
+/* The means of three rows of a field, with its edge repeated: (30+30+0)/3, (30+0+0)/3, 0; 240, (240+240+180)/3, 200. */
 static const guint8 comb_fields[2 * ROWS] = {20, 20, 240, 240, 10, 10, 220, 220, 0, 0, 200, 200};
-/* Those of three rows of the frame. */
+/* The means of three rows of the frame. */
 static const guint8 comb_frame[2 * ROWS] = {100, 100, 90, 90, 160, 160, 80, 80, 140, 140, 120, 120};
 
 static const struct {
@@ -155,7 +155,7 @@ GST_START_TEST(test_interlaced)
 }
 GST_END_TEST;
 
-/* Fields as two views of a buffer are not taken, and the message says what is. */
+/* Fields as two views of a buffer are rejected with a message. */
 GST_START_TEST(test_fields_mode)
 {
   GstBus *bus;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What comes from outside and cannot be right: buffers whose metas lie, pools and allocators that have nothing to give,
- * caps beyond the limits. Each is refused with a message; nothing beside a frame is read or written.
+ * What comes from outside and cannot be right: buffers with false metas, pools and allocators without buffers, caps
+ * beyond the limits. Each is rejected with a message, and nothing beside a frame is read or written.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -17,9 +17,9 @@ static const struct {
   guint n_planes, width, height;
   gsize offset[2];
   int stride[2];
-  gsize skip; /* of the memory's start, so that what lies before the buffer is there to be read */
+  gsize skip; /* bytes of memory before the buffer, so that reading them does not crash */
 } meta_rows[] = {
-    {"GRAY8", 1, 4, 4, {12}, {-4}, 0}, /* within the buffer, from its last row up */
+    {"GRAY8", 1, 4, 4, {12}, {-4}, 0}, /* within the buffer, from its last row upwards */
     {"GRAY8", 1, 4, 4, {0}, {-4}, 32},
     {"GRAY8", 1, 4, 4, {0}, {0}, 0},
     {"GRAY8", 1, 4, 4, {0}, {3}, 0},
@@ -103,7 +103,7 @@ GST_END_TEST;
 
 /* ---- pools ---- */
 
-/* What a sink offers: buffers with a meta of the table, none at all, or none from the start. */
+/* What a sink offers: buffers with a meta of the table, a pool without buffers, or a pool that does not start. */
 typedef enum { POOL_HOSTILE, POOL_EMPTY, POOL_IDLE } PoolKind;
 
 typedef struct {
@@ -158,7 +158,7 @@ offer_pool(GstPad *pad, GstPadProbeInfo *info, gpointer pool)
   return GST_PAD_PROBE_HANDLED;
 }
 
-/* Takes the element; its sink offers such a pool. */
+/* Returns a harness whose sink offers a pool of this kind. Takes ownership of the element. */
 static GstHarness *
 harness_with_pool(GstElement *element, const char *format, PoolKind kind, int row)
 {
@@ -176,7 +176,7 @@ harness_with_pool(GstElement *element, const char *format, PoolKind kind, int ro
   return h;
 }
 
-/* Pushes frames until the first is to come out, and ends where all have come. */
+/* Pushes frames until the first one should come out. Returns the last flow. */
 static GstFlowReturn
 push_flat_frames(GstHarness *h, const char *format, gboolean over_time)
 {
@@ -219,7 +219,7 @@ GST_START_TEST(test_hostile_output)
 }
 GST_END_TEST;
 
-/* Where no buffer can be had it is said what for, of what size and kind. */
+/* If there is no buffer, the message says what it was for, its size and its kind of memory. */
 GST_START_TEST(test_no_output)
 {
   for (int w = 0; w < (int)G_N_ELEMENTS(ways); w++) {
@@ -229,7 +229,7 @@ GST_START_TEST(test_no_output)
 }
 GST_END_TEST;
 
-/* ---- frames where they may be ---- */
+/* ---- frames at any address ---- */
 
 static GstBuffer *
 frame_at(GstVideoFormat format, gsize offset, guint8 value)
@@ -243,7 +243,7 @@ frame_at(GstVideoFormat format, gsize offset, guint8 value)
   return buffer;
 }
 
-/* The mean of three frames leaves out those beyond the cut, which is looked for in samples at odd addresses. */
+/* The mean of three frames leaves out frames beyond the cut, which is detected from samples at odd addresses. */
 GST_START_TEST(test_odd_addresses)
 {
   static const char *const formats[] = {"GRAY16_LE", "BGR10A2_LE"};
@@ -289,8 +289,8 @@ free_mapping(gpointer data)
   g_free(mapping);
 }
 
-/* A frame of 4x8 in rows half a gigabyte apart, of which only what is written takes memory; NULL where even that many
- * addresses cannot be had. */
+/* Returns a frame of 4x8 in rows half a gigabyte apart, of which only the written parts use memory. Returns NULL if
+ * there are not enough addresses. */
 static GstBuffer *
 far_buffer(guint8 value, guint i)
 {
@@ -311,7 +311,7 @@ far_buffer(guint8 value, guint i)
   return buffer;
 }
 
-/* Every fourth row is further from the one before than an int counts. */
+/* The distance of rows that are compared exceeds an int. */
 GST_START_TEST(test_far_rows)
 {
   GstHarness *h = HARNESS("cpu", "GRAY8", 4, 8, "filter=identity", "kernel-t=<1,1,1>", "scene-change-threshold=0.9");
@@ -339,7 +339,7 @@ GST_START_TEST(test_far_rows)
 }
 GST_END_TEST;
 
-/* From one size to others and to the limits, in the middle of a stream; a cut is found at each. */
+/* The size changes in the middle of a stream, up to the limits. A cut is found at each size. */
 GST_START_TEST(test_sizes_in_turn)
 {
   static const int sizes[][2] = {{4, 3}, {CNV_SIZE_MAX, 1}, {1, 1}, {1, CNV_SIZE_MAX}, {1023, 5}, {5, 1025}};
@@ -408,7 +408,7 @@ filter_noise(const char *backend, const char *format, const char *const *set, co
   return out;
 }
 
-/* Taps that are taken are right however large or small: the same multiples of one number give the same picture. */
+/* Taps that are accepted are right, however large or small: multiples of the same taps give the same picture. */
 GST_START_TEST(test_extreme_taps)
 {
   static const char *const formats[] = {"GRAY8", "GRAY16_LE", "I420", "ARGB64"};
@@ -441,7 +441,7 @@ GST_END_TEST;
 
 /* ---- caps ---- */
 
-/* What the pad's template does not rule out and a frame cannot be. */
+/* Caps that the pad template allows, but no frame can have. */
 GST_START_TEST(test_caps_too_large)
 {
   const struct {
@@ -470,7 +470,7 @@ GST_START_TEST(test_caps_too_large)
 }
 GST_END_TEST;
 
-/* ---- what buffers hold and say ---- */
+/* ---- contents of buffers and metas ---- */
 
 static GstBuffer *
 odd_buffer(int kind)
@@ -493,7 +493,7 @@ GST_START_TEST(test_odd_buffers)
 }
 GST_END_TEST;
 
-/* Regions as large and as far out as a meta can say, without a type. */
+/* Regions as large and as far out as a meta can say, some without a type. */
 GST_START_TEST(test_hostile_regions)
 {
   static const guint ends[] = {0, 3, G_MAXINT, (guint)G_MAXINT + 1, G_MAXUINT};
@@ -528,7 +528,7 @@ GST_START_TEST(test_hostile_regions)
 }
 GST_END_TEST;
 
-/* CPU time of a frame with METAS_MANY metas. */
+/* Limit of the CPU time of a frame with METAS_MANY metas. */
 #define METAS_MANY 100000
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define METAS_SECONDS 60
@@ -536,7 +536,7 @@ GST_END_TEST;
 #define METAS_SECONDS 2
 #endif
 
-/* All over the frame and beyond it; with masks each has one that is all white. */
+/* Returns a frame with metas all over it and beyond it. masks: each meta has a mask that is all white. */
 static GstBuffer *
 frame_with_many_metas(gboolean masks)
 {
@@ -557,13 +557,13 @@ frame_with_many_metas(gboolean masks)
   return frame;
 }
 
-/* Far more metas than there may be regions, all over the frame and beyond it: each of them is hidden, in bounded time.
- */
+/* Far more metas than there can be regions, all over the frame and beyond it: each of them is hidden, in bounded
+ * time. */
 GST_START_TEST(test_many_metas)
 {
   static const struct {
     const char *set[2];
-    gboolean masks, fills; /* fills: each region is white then */
+    gboolean masks, fills; /* fills: each region becomes white */
   } rows[] = {
       {{"roi-expand=0"}, FALSE, TRUE},
       {{"roi-isolated=true"}, FALSE, TRUE},
@@ -601,7 +601,7 @@ GST_START_TEST(test_many_metas)
 }
 GST_END_TEST;
 
-/* Frames so long that so many of them cannot be counted in nanoseconds. */
+/* Frames so long that the latency cannot be counted in nanoseconds. */
 GST_START_TEST(test_long_frames)
 {
   GstElement *element = make_element(BACKEND, NULL);
@@ -615,7 +615,7 @@ GST_START_TEST(test_long_frames)
 }
 GST_END_TEST;
 
-/* Messages stay readable. */
+/* Messages about long strings stay readable. */
 GST_START_TEST(test_long_strings)
 {
   static const char *const properties[] = {"kernel", "kernel-x", "roi", "kernel-location"};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Regions that are isolated: a magenta person before a green background, of which neither takes colour from the other.
+ * Isolated regions: a magenta person in front of a green background. Neither gets colour from the other.
  */
 #include <glib/gstdio.h>
 
@@ -15,7 +15,7 @@ typedef struct {
 
 static const Pixel magenta = {255, 0, 255};
 
-/* The person is an ellipse of the frame, whose row y has the columns from..to - 1. */
+/* Returns TRUE in the person, which is an ellipse. */
 static gboolean
 is_person(int x, int y)
 {
@@ -43,7 +43,7 @@ write_mask(void)
   return path;
 }
 
-/* Filters the scene with the mask of the person. */
+/* Filters the scene with the mask of the person, or of the background with invert. */
 static void
 filter(const char *backend, gboolean invert, gboolean isolated, Pixel pixels[WIDTH * HEIGHT])
 {
@@ -68,8 +68,8 @@ same_pixel(Pixel a, Pixel b)
   return a.r == b.r && a.g == b.g && a.b == b.b;
 }
 
-/* The background is blurred: not a level of magenta in it, and the person stays to the bit. Without roi-isolated there
- * is magenta in it. */
+/* The background is blurred: it has no trace of magenta, and the person keeps every bit. Without roi-isolated, the
+ * background has magenta. */
 GST_START_TEST(test_background_without_halo)
 {
   for (int isolated = 0; isolated < 2; isolated++) {
@@ -93,7 +93,7 @@ GST_START_TEST(test_background_without_halo)
 }
 GST_END_TEST;
 
-/* The person is blurred, of one colour: isolated that is no change. */
+/* The person is blurred. It has one colour, so that an isolated blur changes nothing. */
 GST_START_TEST(test_person_without_background)
 {
   for (int isolated = 0; isolated < 2; isolated++) {
@@ -108,8 +108,8 @@ GST_START_TEST(test_person_without_background)
 }
 GST_END_TEST;
 
-/* A box of 3 samples along x, worked out by hand: an ellipse of 3x1 at column 4 of 10 20 30 ... sees its own samples.
- * At its ends there are two of them. */
+/* A box of 3 samples along x, computed by hand: an ellipse of 3x1 at column 4 of 10 20 30 ... reads only its own
+ * samples. At each of its ends the box meets two of them. */
 GST_START_TEST(test_isolated_ellipse)
 {
   static const guint8 row[] = {10, 20, 30, 40, 50, 60, 100, 80, 90, 100};
@@ -137,7 +137,7 @@ static const struct {
     {{"filter=fill", "roi-source=property", "roi-isolated=true", "roi=<<0,0,4,3>>", "roi-invert=true"}, NULL},
 };
 
-/* They have nothing that the taps that remain could be scaled to. */
+/* Taps without a sum are rejected if isolation needs one: the taps that remain are scaled to that sum. */
 GST_START_TEST(test_taps_without_sum)
 {
   GstBus *bus;
@@ -154,7 +154,7 @@ GST_START_TEST(test_taps_without_sum)
 }
 GST_END_TEST;
 
-/* A mask of a meta may come with any frame: taps without a sum then fail with the remedy. */
+/* The meta of any frame may have a mask. Taps without a sum then fail, and the message has the fix. */
 GST_START_TEST(test_mask_that_cannot_be_isolated)
 {
   GstBus *bus;

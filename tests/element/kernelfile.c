@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Kernels from files: what is read, what is refused and where, and that the kernel that was set last counts.
+ * Kernels from files: what is read, what is rejected and where, and that the last kernel that was set counts.
  */
 #include <string.h>
 
@@ -112,7 +112,7 @@ static const struct {
     {"11111111111111111111111111111111111111111111111111111111111111111", -1, "more than 64 characters"},
 };
 
-/* A file that is refused leaves the kernel as it was, and the element does not start before something good is set. */
+/* A rejected file does not change the kernel, and the element does not start before something good is set. */
 GST_START_TEST(test_bad_files)
 {
   GstBus *bus;
@@ -138,7 +138,7 @@ GST_START_TEST(test_bad_files)
 }
 GST_END_TEST;
 
-/* What is in a file that holds no kernel stays out of messages, which go to logs. */
+/* The contents of a file that has no kernel stay out of messages, because messages go to logs. */
 GST_START_TEST(test_secret_files)
 {
   static const char *const secrets[] = {"root:$6$saltsalt$hashhashhash:19000:0:99999:7:::\n", "1 2 3-secret\n",
@@ -171,7 +171,7 @@ GST_START_TEST(test_secret_files)
 }
 GST_END_TEST;
 
-/* What is not a regular file is refused at once: nothing is read of it, and nobody is waited for. */
+/* Anything but a regular file is rejected at once, without reading it or waiting for a writer. */
 GST_START_TEST(test_no_files)
 {
   char *folder = g_dir_make_tmp("kernel-XXXXXX", NULL), *fifo = g_build_filename(folder, "fifo", NULL);
@@ -253,7 +253,8 @@ GST_START_TEST(test_long_files)
 }
 GST_END_TEST;
 
-/* Of kernel and kernel-location the last one that was set counts; clearing the location clears what the file gave. */
+/* Of kernel and kernel-location, the one that was set last counts. Clearing the location clears the taps of the
+ * file. */
 GST_START_TEST(test_last_kernel_counts)
 {
   GstBus *bus;

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Runs pipelines/library.py on short videos, and compares the frames of what it writes with those of one run over each
-# whole video, bit for bit, as the encoder here loses nothing.
+# Runs pipelines/library.py on short videos, and compares the frames that it writes with the frames of one run over each
+# whole video, bit for bit: the encoder used here is lossless.
 #
 # Usage: library.py PIPELINES TEST      in the folder of a build that CUDACONVOLVE_BUILD names; `again` runs test_again
-# Exit status: 77 where something is missing, with the reason.
+# Exit status: 77 if something is missing, with the reason.
 import contextlib
 import csv
 import glob
@@ -262,7 +262,7 @@ def test_cluster():
     rows = report()
     expect('states', {name: row['state'] for name, row in rows.items()} == {
         'h264.mp4': 'written', 'vp9.webm': 'written', 'uneven.mp4': 'written', 'corrupt.mp4': 'failed'})
-    message = rows['corrupt.mp4']['message']  # of qtdemux or, where parsebin has dropped that, that nothing came
+    message = rows['corrupt.mp4']['message']  # from qtdemux or, if parsebin dropped that, that no data came
     with open('out/report.html') as page:
         expect('the page does not have the message', message and html.escape(message) in page.read())
     for source, output in (('h264.mp4', 'h264.mp4'), ('vp9.webm', 'vp9.webm.mkv'), ('uneven.mp4', 'uneven.mp4')):
@@ -392,7 +392,7 @@ def test_refused():
     os.makedirs('held/.segments')
     with library_files.locked('held/.segments'):
         refused('in/a.mp4', says=f"'{os.getcwd()}/held' is in use by another library.py, process {os.getpid()} on", output='held')
-    # What would be overwritten: by a link, under a name of its own, by another mount, by a second video.
+    # Files that would be overwritten: by a link, under a name of their own, by another mount, by a second video.
     os.symlink('in', 'link')
     refused('in', says="'in' is both INPUT and --output", output='link')
     refused('in/a.mp4', says='in/a.mp4\' would replace', output='in')
@@ -420,7 +420,7 @@ def test_refused():
             refused('in/a.mp4', says='in/a.mp4\', an INPUT', output='mounted')
         finally:
             subprocess.run(['umount', '-l', 'mounted'], check=True)
-    # A link where a file is to be made.
+    # A link at the place of a new file.
     library_files.secrets.token_hex = lambda count: 'known'
     os.symlink('in/a.mp4', f'new.known{library_files.PART}')
     try:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The element over many frames: changes while playing, what goes along with a frame, passthrough, renegotiation,
- * states, flush and EOS, statistics.
+ * The element over many frames: changes while playing, data that belong to a frame, passthrough, renegotiation, states,
+ * flush and EOS, statistics.
  */
 #include <string.h>
 
@@ -63,7 +63,7 @@ toggle_radius(gpointer user_data)
   return NULL;
 }
 
-/* Changes from another thread: each frame is wholly the one or the other. */
+/* Changes from another thread: each frame has one of the filters throughout. */
 GST_START_TEST(test_changes_from_a_thread)
 {
   GstHarness *h = HARNESS(BACKEND, "GRAY8", W, H, "filter=box", "radius=1");
@@ -80,7 +80,7 @@ GST_START_TEST(test_changes_from_a_thread)
 }
 GST_END_TEST;
 
-/* On the CPU there is nothing to overlap: each frame comes out at once. */
+/* On the CPU nothing can overlap, so each frame comes out at once. */
 GST_START_TEST(test_frames_in_flight)
 {
   GstHarness *h = HARNESS("cpu", "GRAY8", W, H, "filter=box", "radius=1", "frames-in-flight=8");
@@ -95,7 +95,7 @@ GST_START_TEST(test_frames_in_flight)
 }
 GST_END_TEST;
 
-/* ---- what goes along with a frame ---- */
+/* ---- data that belong to a frame ---- */
 
 static GstBuffer *
 decorated_ramp(void)
@@ -161,7 +161,8 @@ GST_START_TEST(test_metas_and_times)
 }
 GST_END_TEST;
 
-/* The class is asked as well: about metas of memory the base class does not ask it. */
+/* Returns TRUE if the class copies the meta. It is asked directly, because the base class does not ask it about metas
+ * of memory. */
 static gboolean
 class_copies(GstHarness *h, GstBuffer *in, GstBuffer *out, GType api)
 {
@@ -222,7 +223,7 @@ GST_START_TEST(test_passthrough)
 }
 GST_END_TEST;
 
-/* Strides that downstream cannot read are straightened, those that it can are passed on. */
+/* Strides that downstream cannot read are replaced by plain ones; others are passed on. */
 GST_START_TEST(test_passthrough_strides)
 {
   for (int reads_meta = 0; reads_meta < 2; reads_meta++) {
@@ -283,7 +284,7 @@ GST_START_TEST(test_state_cycles)
 
     expect_ramp(h, 0, ramp_box);
     expect_ramp(h, 1, ramp_box);
-    gst_harness_teardown(h); /* to NULL */
+    gst_harness_teardown(h); /* sets the state to NULL */
   }
   gst_object_unref(element);
 }
@@ -312,7 +313,7 @@ GST_START_TEST(test_flush_and_eos)
 }
 GST_END_TEST;
 
-/* As many frames out as in, in their order, over changes of all kinds. */
+/* As many frames come out as went in, in their order, despite changes of all kinds. */
 GST_START_TEST(test_no_frame_lost)
 {
   GstHarness *h = HARNESS(BACKEND, "NV12", 64, 48, "radius=3");
@@ -338,13 +339,13 @@ GST_START_TEST(test_no_frame_lost)
 }
 GST_END_TEST;
 
-/* Another filter, radius, border and kernel, all of them allowed. */
+/* Sets another filter, radius, border and kernel, all of them valid. */
 static void
 change_at_random(GstElement *element, GRand *rng)
 {
   const char *kernels[] = {"<1,2,1>", "<0,1,0>", "<<1,2>,<3,4>>", "<<0,-1,0>,<-1,5,-1>,<0,-1,0>>"};
   int filter = g_rand_int_range(rng, CNV_FILTER_IDENTITY, CNV_FILTER_CUSTOM + 1);
-  int most = cnv_filters[filter].max_radius, radius = most < 20 ? MIN(1, most) : g_rand_int_range(rng, -1, 20);
+  int most = cnv_filter_info(filter)->max_radius, radius = most < 20 ? MIN(1, most) : g_rand_int_range(rng, -1, 20);
   int border = g_rand_int_range(rng, CNV_BORDER_CONSTANT, CNV_N_BORDERS);
 
   gst_util_set_object_arg(G_OBJECT(element), "kernel", kernels[g_rand_int_range(rng, 0, G_N_ELEMENTS(kernels))]);
@@ -359,7 +360,7 @@ check_stamp(GstBuffer *buffer, guint i)
   fail_unless_equals_uint64(GST_BUFFER_DURATION(buffer), FRAME_TIME);
 }
 
-/* 9 frames in, 9 out, with their times, whatever changes between them. */
+/* 9 frames go in and come out, with their times, whatever changes in between. */
 GST_START_TEST(test_random_changes)
 {
   GstBus *bus;
@@ -381,7 +382,7 @@ GST_START_TEST(test_random_changes)
     check_stamp(out, i * i);
     gst_buffer_unref(out);
   }
-  /* No change was refused: all that is told is that some filters have no kernel, no radius or no border. */
+  /* No change is rejected. The only warnings are that some filters have no kernel, no radius or no border. */
   fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, " has no effect: "), 3);
   g_rand_free(rng);
   gst_harness_teardown(h);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What masks cost: the limit on their samples with what they grow by, time and memory of frames that come near it, what
- * is hidden beyond it, and that nothing of them is left in an element that was stopped.
+ * What masks cost: the limit on their samples, including those that they grow by; time and memory of frames that come
+ * near it; what is hidden beyond it; and that a stopped element keeps no mask.
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 
 #include "element/element.h"
 
-/* CPU time that one frame may take, and memory that it may need at its peak. Sanitizers need more, and keep what is
- * freed. */
+/* Limits of the CPU time of a frame, in seconds, and of its peak memory, in MiB. Sanitizers need more, and keep freed
+ * memory. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1
 #define SECONDS_MAX 60
@@ -21,7 +21,7 @@
 #define MIB_MAX 400
 #endif
 
-/* White all over. */
+/* Returns a mask that is white everywhere. */
 static GstBuffer *
 mask_of(guint columns, guint rows)
 {
@@ -51,7 +51,7 @@ cpu_seconds(void)
   return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/* The most memory that the process had since the last call with `reset`, in MiB. */
+/* Returns the peak memory of the process since the last call with `reset`, in MiB. */
 static double
 peak_mib(gboolean reset)
 {
@@ -68,7 +68,7 @@ peak_mib(gboolean reset)
   return g_ascii_strtod(line + strlen("VmHWM:"), NULL) / 1024;
 }
 
-/* Warnings with a fragment, beside those of other things. */
+/* Returns the number of warnings that have the fragment. There may be others. */
 static int
 n_warnings(GstBus *bus, const char *fragment)
 {
@@ -88,9 +88,9 @@ n_warnings(GstBus *bus, const char *fragment)
 typedef struct {
   const char *grow;
   int width, height;      /* of the frame */
-  guint n, columns, rows; /* masks, and samples of each */
-  guint x_size, y_size;   /* of its place in pixels */
-  gboolean is_refused;    /* a part of the masks */
+  guint n, columns, rows; /* number of masks, and samples of each */
+  guint x_size, y_size;   /* size of its place, in pixels */
+  gboolean is_refused;    /* some of the masks are rejected */
 } Load;
 
 static const Load loads[] = {
@@ -103,7 +103,7 @@ static const Load loads[] = {
     {"roi-expand=10", 4096, 4096, 100, 64, 64, 64, 64, TRUE},
 };
 
-/* Each mask hides its whole place, and the frame stays within time and memory. */
+/* Each mask hides its whole place, and the frame stays within the limits of time and memory. */
 GST_START_TEST(test_what_masks_cost)
 {
   static guint8 white[4096];
@@ -152,8 +152,8 @@ GST_END_TEST;
 #define WIDTH 64
 #define HEIGHT 48
 
-/* A mask of 4 x 4 samples to a pixel, white in one of them: it fades as from that whole pixel. With roi-invert all
- * black ones of a pixel count, so that everything is filtered. */
+/* A mask of 4 x 4 samples per pixel, one of which is white, fades like that whole pixel. With roi-invert the black
+ * samples of each pixel count, so that everything is filtered. */
 GST_START_TEST(test_fine_mask_grows)
 {
   for (int invert = 0; invert < 2; invert++)
@@ -183,7 +183,7 @@ GST_START_TEST(test_fine_mask_grows)
 }
 GST_END_TEST;
 
-/* In place of a mask that cannot be used: all that it could hide, whatever roi-shape is for rectangles. */
+/* A mask that cannot be used is replaced by everything that it could hide, whatever roi-shape says about rectangles. */
 GST_START_TEST(test_in_place_of_a_mask)
 {
   GstHarness *h =
@@ -203,7 +203,7 @@ GST_START_TEST(test_in_place_of_a_mask)
 }
 GST_END_TEST;
 
-/* A place outside the frame, from which roi-expand reaches into it. */
+/* roi-expand reaches into the frame from a place outside it. */
 GST_START_TEST(test_expands_into_the_frame)
 {
   GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=meta", "roi-expand=1");
@@ -241,7 +241,7 @@ frame_with_mask(guint i, guint size, int *n_alive)
   return frame;
 }
 
-/* An element holds no mask after it was stopped, nor without regions, nor after a flush. */
+/* An element keeps no mask after it was stopped, without regions, or after a flush. */
 GST_START_TEST(test_masks_are_released)
 {
   for (int how = 0; how < 3; how++) {
@@ -269,8 +269,8 @@ GST_START_TEST(test_masks_are_released)
 }
 GST_END_TEST;
 
-/* A mask of 16 MiB in every frame, each at another place and kept for 300 frames, takes the memory of a few; and none
- * once the element is stopped. Their places stay hidden. */
+/* Masks of 16 MiB, each at another place and kept for 300 frames, use the memory of a few, and none after the element
+ * is stopped. Their places stay hidden. */
 GST_START_TEST(test_kept_masks)
 {
   GstElement *element = make_element("cpu", NULL);

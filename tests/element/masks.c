@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Regions that are no plain rectangles: masks from metas and files, ellipses, fractions of the frame, and regions that
- * a detector misses now and then. As in regions.c black becomes white, so that the output is the regions' weight times
+ * Regions that are not plain rectangles: masks from metas and files, ellipses, fractions of the frame, and regions that
+ * a detector sometimes misses. As in regions.c, black becomes white, so that the output is the regions' weight times
  * 255.
  */
 #include <math.h>
@@ -17,10 +17,10 @@
 /* ---- what is expected ---- */
 
 typedef struct {
-  int x, y, width, height; /* of its place in the frame */
-  int columns, rows;       /* of weights; 0: an ellipse */
+  int x, y, width, height; /* place in the frame */
+  int columns, rows;       /* number of weights; 0: an ellipse */
   const guint8 *weights;   /* 255 for 1 */
-  double feather;          /* of the ellipse */
+  double feather;          /* for the ellipse */
 } Shape;
 
 static double
@@ -37,7 +37,8 @@ mask_at(const Shape *mask, int x, int y)
   return (above + (v - v0) * (below - above)) / 255;
 }
 
-/* Distances along the ray from the centre: to the sample, to the ellipse of weight 1 and to that of weight 0. */
+/* Returns the weight of an ellipse at a pixel, from distances along the ray from its centre: to the sample, to the
+ * ellipse of weight 1 and to the ellipse of weight 0. */
 static double
 ellipse_at(const Shape *of, int x, int y)
 {
@@ -48,7 +49,7 @@ ellipse_at(const Shape *of, int x, int y)
   return away == 0 ? 1 : CLAMP((outer - away) / (outer - inner), 0, 1);
 }
 
-/* shapes: a list that ends with one of no width. slack: of 255. */
+/* Fails unless each pixel has the largest weight of the shapes. shapes: ends with one of width 0. slack: of 255. */
 static void
 expect_shapes(GstBuffer *buffer, const Shape *shapes, gboolean invert, double slack, const char *what)
 {
@@ -67,14 +68,14 @@ expect_shapes(GstBuffer *buffer, const Shape *shapes, gboolean invert, double sl
 
 /* ---- masks with metas ---- */
 
-/* A mask behind an offset, in rows of an odd stride. */
+/* Returns a mask at an offset, in rows of an odd stride. */
 static GstBuffer *
 mask_buffer(int columns, int rows, const guint8 *weights)
 {
   return packed_buffer(GST_VIDEO_FORMAT_GRAY8, columns, rows, weights, (gsize)columns, 13, columns + 5);
 }
 
-/* Takes the mask, which can be NULL. */
+/* Adds a meta, and takes ownership of the mask, which may be NULL. */
 static void
 add_meta(GstBuffer *frame, const char *type, const Shape *place, GstBuffer *mask)
 {
@@ -98,7 +99,7 @@ static const Shape masks[] = {
     {0, 0, 1, HEIGHT, 3, 2, small}, {9, 9, 5, 3, 4, 3, full},
 };
 
-/* Each by itself, and then all at once. */
+/* Each mask by itself, and then all at once. */
 GST_START_TEST(test_mask_metas)
 {
   for (int invert = 0; invert < 2; invert++) {
@@ -125,8 +126,8 @@ GST_START_TEST(test_mask_metas)
 }
 GST_END_TEST;
 
-/* A mask, a rectangle and a type that does not count on one frame; the mask of 16 bits has its high bytes as weights.
- */
+/* A mask, a rectangle and a region whose type does not count, on one frame. The weights of the mask of 16 bits are its
+ * high bytes. */
 GST_START_TEST(test_mask_beside_rectangle)
 {
   GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=meta", "roi-types=face");
@@ -144,7 +145,7 @@ GST_START_TEST(test_mask_beside_rectangle)
 }
 GST_END_TEST;
 
-/* The same buffer as a frame before, but at another place or with other settings, is no old mask. */
+/* A mask buffer that several frames share is not mistaken for the old mask after its place changes. */
 GST_START_TEST(test_mask_that_stays)
 {
   GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=meta");
@@ -165,7 +166,7 @@ GST_START_TEST(test_mask_that_stays)
 }
 GST_END_TEST;
 
-/* Another mask in each frame, while several frames are in flight or wait for others: each has its own. */
+/* Each frame has another mask, while several frames are in flight or wait for others. Each keeps its own. */
 GST_START_TEST(test_masks_of_many_frames)
 {
   static const char *const ways[] = {"frames-in-flight=4", "temporal-radius=2", "frames-in-flight=1"};
@@ -201,8 +202,8 @@ GST_START_TEST(test_masks_of_many_frames)
 }
 GST_END_TEST;
 
-/* Of a sample of the mask to a pixel: the weight falls by 255 / (feather + 1) a pixel along x and along y, after as
- * many pixels as it expands, a part of the longer side of its place. */
+/* A mask with one sample per pixel. It expands by a part of the longer side of its place, and then the weight falls by
+ * 255 / (feather + 1) per pixel, along x and along y. */
 GST_START_TEST(test_mask_grows)
 {
   static const struct {
@@ -295,7 +296,7 @@ GST_START_TEST(test_hostile_masks)
 }
 GST_END_TEST;
 
-/* At the ends of what a meta can say, the frame comes out, in time, and filtered wherever the meta covers it. */
+/* With places at the limits of a meta, the frame comes out in time, and is filtered wherever the meta covers it. */
 GST_START_TEST(test_hostile_places)
 {
   static const guint ends[] = {0, 3, G_MAXINT, (guint)G_MAXINT + 1, G_MAXUINT};
@@ -325,7 +326,7 @@ GST_START_TEST(test_hostile_places)
 }
 GST_END_TEST;
 
-/* More masks than there can be regions, and a mask of as many samples as one can have: every one is covered. */
+/* More masks than there can be regions, and a mask of the largest width: all are covered. */
 GST_START_TEST(test_many_and_large)
 {
   GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=meta");
@@ -390,7 +391,7 @@ write_picture(const guint8 *bytes, gsize size)
   return path;
 }
 
-/* Over the frame; beside a rectangle of roi; and gone when it is set to nothing. */
+/* A mask covers the frame, counts beside a rectangle of roi, and is gone after the location is cleared. */
 GST_START_TEST(test_mask_files)
 {
   for (guint i = 0; i < G_N_ELEMENTS(pictures); i++) {
@@ -422,7 +423,7 @@ GST_START_TEST(test_mask_files)
 }
 GST_END_TEST;
 
-/* Refused where it is set, and the element does not start with it; another value makes up for it. */
+/* A bad file is rejected when it is set, and the element does not start with it. Another value makes it start. */
 GST_START_TEST(test_bad_mask_files)
 {
   gsize size;
@@ -494,7 +495,7 @@ GST_START_TEST(test_ellipses)
 }
 GST_END_TEST;
 
-/* The same fractions in frames of any size, rounded outwards. */
+/* Fractions of the frame, rounded outwards. */
 GST_START_TEST(test_fractions)
 {
   static const struct {
@@ -532,8 +533,8 @@ place_face(int frame, int *x, int *y)
   *y = 15 - frame % 40 / 3;
 }
 
-/* A detector that misses every third frame: no sample of the face is ever uncovered, also where frames wait for others,
- * and the same frames give the same picture. */
+/* A detector misses every third frame. No sample of the face is ever uncovered, also if frames wait for others, and the
+ * same frames give the same picture. */
 GST_START_TEST(test_every_third_missed)
 {
   static const char *const ways[] = {"temporal-radius=0", "temporal-radius=2", "frames-in-flight=3"};
@@ -575,8 +576,8 @@ GST_START_TEST(test_every_third_missed)
 }
 GST_END_TEST;
 
-/* After a flush and new caps nothing is left of before; a frame behind one that was dropped is like any other. With
- * roi-invert what is kept does not grow. */
+/* After a flush and after new caps nothing of the earlier frames remains. A frame after a dropped one is like any
+ * other. With roi-invert, regions that are kept do not grow. */
 GST_START_TEST(test_smoothing_begins_anew)
 {
   for (int what = 0; what < 5; what++) {
@@ -618,8 +619,8 @@ GST_END_TEST;
 
 /* ---- metas downstream ---- */
 
-/* As they came, with their masks: of frames that are filtered in regions or whole, that wait for others, and that one
- * element uploads and another one downloads. */
+/* Metas and their masks are the same downstream: on frames that are filtered in regions or as a whole, on frames that
+ * wait for others, and on frames that one element uploads and another one downloads. */
 GST_START_TEST(test_metas_stay)
 {
   static const char *const ways[] = {

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# What the programs of pipelines/ do to the files that they read and write, beside the pixels.
+# How the programs of pipelines/ treat the files that they read and write, apart from the pixels.
 #
 # Usage: media.py PIPELINES part|found|sound|subtitles|tags|photo|depth|cut      in the folder of a build that CUDACONVOLVE_BUILD names
-# Exit status: 77 where something is missing, with the reason.
+# Exit status: 77 if something is missing, with the reason.
 import datetime
 import os
 import re
@@ -236,7 +236,7 @@ def test_sound():
         wanted, = packets(source, kind)
         expect('no frame is lost', len(video) == FRAMES)
         expect('no packet of sound is lost', len(sound) == len(wanted))
-        header = 7 if source == 'aac.ts' else 0  # of ADTS
+        header = 7 if source == 'aac.ts' else 0  # the header of ADTS
         expect('its packets are the same', all(a[0] == b[0][header:] for a, b in zip(sound, wanted)))
     make('pcm.mov', 'qtmux', 'jpegenc', TONE)
     expect('sound is encoded', 'sound: encoded again\n' in blur('pcm.mov', 'out.mp4'))
@@ -456,7 +456,7 @@ def test_photo():
     text = blur('other.jpg', 'out.jpg')
     expect('a profile for other colours is left out', not notes_of('out.jpg')[1] and 'colours CMYK' in text)
     whole = Path('photo.jpg').read_bytes()
-    for end in [*range(2, 60), *range(60, len(whole), 20011)]:  # cut or wrong notes do not end the program in a crash
+    for end in [*range(2, 60), *range(60, len(whole), 20011)]:  # truncated or wrong notes do not crash the program
         Path('cut.jpg').write_bytes(whole[:end] + bytes(50))
         expect('no crash', program('run', '--input=cut.jpg', '--output=cut.png', *BLUR)[0] in (0, 1)) if end % 7 == 0 else None
 

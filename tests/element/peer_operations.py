@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# What peers.py compares: operations of OpenCV and SciPy in float64, each with the element's properties for the same.
+# The operations that peers.py compares: of OpenCV and SciPy, in float64, each with the properties that make the element
+# compute the same.
 #
-# Where the definitions differ, the cases keep to what both have:
-#   - OpenCV has tables in the place of its rule for sigma up to 7 or 9 taps (by release), so sigma is given there.
-#   - SciPy's radius is truncate * sigma rounded to the nearest, ours rounded up.
-#   - OpenCV's middle tap of an even number is n/2, SciPy's too, ours (n-1)/2: they are told.
-#   - OpenCV's filters know black as the only constant border and no wrap: there it pads the frame first. SciPy's second
-#     pass of two meets the constant itself, and not what the first makes of it: there NumPy pads.
-#   - SciPy's correlate with reflect takes a wrong sample 4n before the first of n (1.10): no kernel reaches 8 back.
-#   - OpenCV's Laplacian of ksize 3 is another one than ours of radius 1, which is its ksize 1.
-#   - SciPy's taps of gaussian_laplace do not add up to 0, ours do: what its result on ones shows is taken off again.
-#   - Disk and motion are no operations of theirs: filter2D gets taps that are made here in another way than ours.
-#   - Subsampled chroma gets the same taps as luma, unless the operation has one for chroma.
+# If definitions differ, the cases are restricted to what both have:
+#   - OpenCV has tables instead of its rule for sigma up to 7 or 9 taps (by release), so sigma is set there.
+#   - SciPy's radius is truncate * sigma rounded to the nearest, ours is rounded up.
+#   - The middle of an even number of taps is n/2 in OpenCV and SciPy, and (n-1)/2 here, so the anchor is set.
+#   - OpenCV's filters know black as the only constant border, and no wrap, so it pads the frame first. The second
+#     of two passes of SciPy meets the constant itself, and not the result of the first pass, so NumPy pads.
+#   - SciPy's correlate with reflect reads a wrong sample 4n before the first of n (1.10), so no kernel reaches 8
+#     back.
+#   - OpenCV's Laplacian of ksize 3 differs from ours of radius 1, which is its ksize 1.
+#   - SciPy's taps of gaussian_laplace do not add up to 0, but ours do: its result on ones is subtracted.
+#   - Disk and motion are no operations of the peers: filter2D gets taps that are computed here, and not as ours
+#     are.
+#   - Subsampled chroma gets the same taps as luma, unless the operation has its own for chroma.
 import collections
 import itertools
 import math
@@ -22,10 +25,10 @@ import numpy
 
 SEED = int(os.environ.get('CNV_SEED', '1'))
 
-# properties: of the element. compute: a function of the peer that takes a frame and its border. reach: at least the
-# samples to each side that count, for padding. norm: what its result is still to be multiplied by, on every channel;
-# then scale and bias count, which the element is told too. mean: the taps are weights of a mean. roles: what is
-# filtered besides alpha. chroma: the function for subsampled planes, where it is another.
+# properties: of the element. compute: a function of the peer with the parameters frame and border. reach: at least the
+# number of samples on each side that have an effect, for padding. norm: factor of its result, on every channel; after
+# it come scale and bias, which the element gets, too. mean: the taps are the weights of a mean. roles: channels that
+# are filtered besides alpha. chroma: the function for subsampled planes, if it differs.
 Operation = collections.namedtuple('Operation', 'name properties compute reach norm scale bias absolute mean gradient '
                                    'roles chroma', defaults=(0, 1, 1, 0, False, False, False, 'YUVRGB', None))
 
@@ -244,7 +247,7 @@ class OpenCV:
             frame = frame[:, :, 0]  # as OpenCV returns it
         if pad:
             frame = self.cv2.copyMakeBorder(frame, pad, pad, pad, pad, self.modes[mode], value=values)
-            mode = 'replicate'  # what lies outside the padding counts in the padding alone
+            mode = 'replicate'  # samples outside the padding only affect the padding
         result = function(frame, borderType=self.modes[mode])
         return result.reshape(height + 2 * pad, width + 2 * pad, channels)[pad:pad + height, pad:pad + width]
 

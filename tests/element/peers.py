@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Holds the element against OpenCV and SciPy, each of which is skipped where it is missing; exit status 77 where both
-# are. Neither has border-mode=renormalize.
+# Compares the element with OpenCV and SciPy. A peer that is missing is skipped; exit status 77 if both are missing.
+# Neither has border-mode=renormalize.
 #
-# A case is an operation of a peer and the properties that should make the element compute the same, on one frame of
-# noise with one border. The peers work in float64, plane by plane, and rounding (to nearest, ties to even) and clamping
-# are done here. OpenCV's functions on 8-bit frames are no reference: GaussianBlur computes those in fixed point, which
-# is 1 off its own result in float64 at one sample in six or so, and 2 where sigma is 10.
+# A case is an operation of a peer, and the properties with which the element should compute the same, on one frame of
+# noise with one border. The peers work in float64, plane by plane. Rounding (to nearest, ties to even) and clamping are
+# done here. OpenCV's functions on 8-bit frames are no reference: GaussianBlur computes these in fixed point, which
+# differs from its own result in float64 by 1 at about one sample in six, and by 2 at sigma 10.
 #
-# The operations, and where the definitions differ, are in peer_operations.py.
+# The operations, and the differences of definitions, are in peer_operations.py.
 #
-# Usage: peers.py, with GST_PLUGIN_PATH_1_0 leading to the plugin. CNV_SEED in the environment: the seed, 1 without it.
+# Usage: peers.py, with GST_PLUGIN_PATH_1_0 set to the plugin. CNV_SEED in the environment: the seed, default 1.
 import collections
 import concurrent.futures
 import importlib
@@ -24,14 +24,14 @@ import tempfile
 
 SKIP = 77
 EXACT_SHARE = 0.99  # of the samples of an operation and format; no sample is more than 1 off
-SIZES = [(1, 1), (1, 19), (23, 1), (5, 3), (2, 2), (33, 17)]  # in turn, beside the scope's own
+SIZES = [(1, 1), (1, 19), (23, 1), (5, 3), (2, 2), (33, 17)]  # in turn, besides the scope's own
 FORMATS_A_BORDER = 3
-CHAINS = 24  # of a pipeline: to start a process takes longer than to filter a frame
+CHAINS = 24  # per pipeline: starting a process takes longer than filtering a frame
 MAX_REPORTS = 20
 
-# roles: of the channels in memory order. sub: pixels of the frame to one of the plane, along both axes
+# roles: of the channels, in memory order. sub: pixels of the frame per pixel of the plane, along both axes
 Plane = collections.namedtuple('Plane', 'roles sub', defaults=(1,))
-# means: only for operations that are weighted means, as premultiply divides by the filtered alpha
+# means: only for operations that are weighted means, because premultiply divides by the filtered alpha
 Format = collections.namedtuple('Format', 'name bytes depth shift planes properties means', defaults=((), False))
 SAME, FILTER, PREMULTIPLY = ['chroma-mode=same'], ['alpha-mode=filter'], ['alpha-mode=premultiply']
 FORMATS = [
@@ -53,10 +53,10 @@ Border = collections.namedtuple('Border', 'mode colour', defaults=(BLACK,))
 BORDERS = [Border('constant'), Border('constant', BLUISH), Border('replicate'), Border('reflect'),
            Border('reflect-101'), Border('wrap')]
 
-# What of the frame is filtered. rects: x, y, width, height, not one upon another; without any it is all
+# The part of the frame that is filtered. rects: x, y, width, height, without overlap; without any, the whole frame
 Scope = collections.namedtuple('Scope', 'name size rects feather invert isolated fields',
                                defaults=((), 0, False, False, False))
-RECTS = [(5, 7, 20, 13), (30, 23, 40, 40), (-3, 31, 9, 6)]  # odd edges, and beyond the frame
+RECTS = [(5, 7, 20, 13), (30, 23, 40, 40), (-3, 31, 9, 6)]  # odd edges, and edges outside the frame
 WHOLE = Scope('whole', (61, 47))
 SCOPES = [
     Scope('regions', (61, 47), RECTS),
@@ -69,7 +69,7 @@ SCOPES = [
 Case = collections.namedtuple('Case', 'peer operation border format scope width height seed backend')
 
 
-# ---- what is expected ----
+# ---- expected results ----
 
 def full(pixel_format):
     return 2 ** pixel_format.depth - 1
@@ -166,7 +166,7 @@ def expected(case, plane, before):
     return numpy.where(weights > 0, mixed, before / 2 ** case.format.shift), weights > 0
 
 
-# ---- what the element makes ----
+# ---- results of the element ----
 
 def gst_launch(*pipeline):
     return subprocess.run(['gst-launch-1.0', '-q', *map(str, pipeline)], stdin=subprocess.DEVNULL,
@@ -351,7 +351,7 @@ def main():
     return 1 if reports else 0
 
 
-sys.dont_write_bytecode = True  # beside the sources
+sys.dont_write_bytecode = True  # it would be beside the sources
 numpy = load('numpy', 'python3-numpy', 'OpenCV and SciPy')
 operations = numpy and importlib.import_module('peer_operations')
 sys.exit(main())

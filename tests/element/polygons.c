@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Polygons as regions. As in regions.c black becomes white, so that the output is the regions' weight times 255. It is
- * compared with points of each pixel that are inside.
+ * Polygons as regions. As in regions.c, black becomes white, so that the output is the regions' weight times 255. It is
+ * compared with the share of points in each pixel that are inside.
  */
 #include <math.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 #define MAX_POLYGONS 3
 #define SAMPLES 32
 
-/* Points in pixels; none ends a list. */
+/* Points in pixels. n 0 ends a list. */
 typedef struct {
   double point[14];
   int n;
@@ -38,7 +38,8 @@ area_at(const Polygon *polygon, int x, int y)
   return inside_part(polygon->point, polygon->n, x, y, SAMPLES);
 }
 
-/* The weight falls from one pixel to the next, beside it or above it, once it has gone `expand` pixels. */
+/* Returns the weight of a polygon that grows: after `expand` pixels it falls from one pixel to the next, beside it or
+ * above it. */
 static double
 grown_at(const Expected *expected, const double *areas, int x, int y)
 {
@@ -69,7 +70,7 @@ add_weights(const Expected *expected, const Polygon *polygon, double weights[WID
     }
 }
 
-/* Pushes a black frame as frame i. */
+/* Pushes a black frame as frame i, and checks the weights of the output. */
 static void
 expect_polygons(GstHarness *h, guint i, const Expected *expected, const char *what)
 {
@@ -88,7 +89,7 @@ expect_polygons(GstHarness *h, guint i, const Expected *expected, const char *wh
   {                                                                                                                    \
     {2, 3, 20, 5, 9, 21}, 3                                                                                            \
   }
-/* Each side goes through the next but one. */
+/* Each side leads to the next point but one. */
 #define STAR                                                                                                           \
   {                                                                                                                    \
     {16, 1, 23, 22, 5, 9, 27, 9, 9, 22}, 5                                                                             \
@@ -106,14 +107,14 @@ static const struct {
     {{"roi-polygons=<<16,1,23,22,5,9,27,9,9,22>>", "roi-invert=true"}, {{STAR}, 0, 0, TRUE}},
     {{"roi-polygons=<<2,3,20,5,9,21>,<16,1,23,22,5,9,27,9,9,22>>"}, {{TRIANGLE, STAR}}},
     {{"roi-polygons=<<2,3,20,5,9,21>>", "roi=<<14,10,9,4>>"}, {{TRIANGLE, {{14, 10, 23, 10, 23, 14, 14, 14}, 4}}}},
-    /* partly outside, and far beyond */
+    /* partly outside, and far outside */
     {{"roi-polygons=<<-10,-10,20,2,-9,30>,<28,20,1000000,20,28,1000000>>"},
      {{{{-10, -10, 20, 2, -9, 30}, 3}, {{28, 20, 1e6, 20, 28, 1e6}, 3}}}},
     {{"roi-polygons=<<-1048576,-1048576,1048576,-1048576,1048576,1048576,-1048576,1048576>>"},
      {{{{-99, -99, 99, -99, 99, 99, -99, 99}, 4}}}},
     {{"roi-polygons=<<0.0625,0.125,0.625,1/4,0.25,0.875>>", "roi-units=fraction"}, {{{{2, 3, 20, 6, 8, 21}, 3}}}},
     {{"roi-polygons=<<-0.5,0,1.5,0,0.5,2>>", "roi-units=fraction"}, {{{{-16, 0, 48, 0, 16, 48}, 3}}}},
-    /* by 0.1 of 20 pixels, or 0.2 of 5; wherever the polygon begins */
+    /* grown by 0.1 of 20 pixels, or by all of 5, also if the polygon begins outside */
     {{"roi-polygons=<<4,8,24,8,24,14,4,14>>", "roi-expand=0.1"}, {{{{4, 8, 24, 8, 24, 14, 4, 14}, 4}}, 2}},
     {{"roi-polygons=<<-7,8,-2,8,-2,11,-7,11>>", "roi-expand=1"}, {{{{-7, 8, -2, 8, -2, 11, -7, 11}, 4}}, 5}},
     {{"roi-polygons=<<2,3,20,5,9,21>>", "roi-feather=4"}, {{TRIANGLE}, 0, 4}},
@@ -121,7 +122,7 @@ static const struct {
     {{"roi-polygons=<<-7,8,-2,8,-2,11,-7,11>>", "roi-feather=9"}, {{{{-7, 8, -2, 8, -2, 11, -7, 11}, 4}}, 0, 9}},
     {{"roi-polygons=<<8,6,14,6,14,10,8,10>>", "roi-target-x=20", "roi-target-y=1"},
      {{{{20, 1, 26, 1, 26, 5, 20, 5}, 4}}}},
-    /* nothing */
+    /* no area in the frame */
     {{"roi-polygons=<<40,0,50,0,45,9>,<1,1,20,20,9,9>>"}, {{{{0}, 0}}}},
     {{"roi-polygons=<<40,0,50,0,45,9>>", "roi-missing=filter"}, {{{{-9, -9, 99, -9, 99, 99, -9, 99}, 4}}}},
 };
@@ -139,7 +140,7 @@ GST_START_TEST(test_polygon_places)
 }
 GST_END_TEST;
 
-/* Every frame has other polygons, units or growth, and a value that is refused changes nothing. */
+/* Every frame has other polygons, units or growth. A rejected value changes nothing. */
 GST_START_TEST(test_polygons_change)
 {
   static const struct {
@@ -165,7 +166,7 @@ GST_START_TEST(test_polygons_change)
 }
 GST_END_TEST;
 
-/* A blur: pixels outside are as they were, those inside are the mean of 3 x 3. */
+/* A blur: pixels outside do not change, and pixels inside are the mean of 3 x 3. */
 GST_START_TEST(test_polygon_blur)
 {
   GstHarness *h = HARNESS(BACKEND, "GRAY8", W, H, "filter=box", "radius=1", "roi-source=property",
@@ -179,8 +180,8 @@ GST_START_TEST(test_polygon_blur)
 }
 GST_END_TEST;
 
-/* A chroma sample, 228 and then 28, counts by its own area, 2 x 2 pixels. Where the polygon's last column is half of
- * it, at least that half counts. */
+/* A chroma sample, 228 and after filtering 28, is weighted by its own area, 2 x 2 pixels. If the polygon's last column
+ * is half of it, at least that half counts. */
 GST_START_TEST(test_polygon_chroma)
 {
   GstHarness *h = HARNESS(BACKEND, "I420", 16, 8, NEGATIVE, "planes=chroma", "roi-source=property",
@@ -207,7 +208,7 @@ GST_START_TEST(test_polygon_chroma)
 }
 GST_END_TEST;
 
-/* Polygons together have at most 1024 points. */
+/* All polygons together have at most 1024 points. */
 GST_START_TEST(test_most_points)
 {
   for (int n = 1024; n <= 1025; n++) {
@@ -233,7 +234,7 @@ GST_START_TEST(test_most_points)
 }
 GST_END_TEST;
 
-/* More pixels than masks can have: each polygon is its rectangle then, and one warning says so. */
+/* More pixels than masks can have: each polygon becomes its rectangle, and one warning says so. */
 GST_START_TEST(test_too_many_pixels)
 {
   enum { SIDE = 4096 };
@@ -257,14 +258,14 @@ GST_START_TEST(test_too_many_pixels)
 }
 GST_END_TEST;
 
-/* CPU time of a 4K frame with a polygon of 1024 points that is new. */
+/* Limit of the CPU time of a 4K frame with a new polygon of 1024 points. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SECONDS_MOST 60
 #else
 #define SECONDS_MOST 2.5
 #endif
 
-/* Points up to `reach` pixels beyond the frame; with comb every other one is at the top. */
+/* Returns a polygon with points up to `reach` pixels outside the frame. comb: every other point is at the top. */
 static char *
 random_polygon(GRand *random, int reach, gboolean comb)
 {
@@ -278,7 +279,8 @@ random_polygon(GRand *random, int reach, gboolean comb)
   return g_string_free(text, FALSE);
 }
 
-/* Polygons of as many points as there may be, whose sides cross each other all over the frame, others on each frame. */
+/* Polygons with the largest number of points, whose sides cross each other all over the frame. Each frame has
+ * others. */
 GST_START_TEST(test_hostile_polygons)
 {
   static const char *const more[] = {"roi-feather=0", "roi-feather=1024", "roi-expand=10", "roi-invert=true",

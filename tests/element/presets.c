@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The presets that are installed: each sets the same properties to values that they can have, and warns of nothing.
+ * The installed presets: all set the same properties, to valid values, and cause no warning.
  */
 #include "element/element.h"
 
@@ -26,7 +26,7 @@ check_values(GKeyFile *file, const char *preset, GstElement *element)
     if (g_str_has_prefix(*key, "_meta/"))
       continue;
     read = read_back(element, *key);
-    if (g_ascii_isdigit(*value)) /* the nearest to it, 0.10000000000000001 */
+    if (g_ascii_isdigit(*value)) /* reads back as the nearest double, for example 0.10000000000000001 */
       fail_unless(g_ascii_strtod(value, NULL) == g_ascii_strtod(read, NULL), "%s: %s=%s", preset, *key, read);
     else
       fail_unless_equals_string(value, read);
@@ -58,7 +58,7 @@ GST_START_TEST(test_presets)
   for (char **name = names; *name; name++) {
     g_autofree char *keys = NULL;
 
-    SET(element, "roi-source=meta"); /* not a preset's business */
+    SET(element, "roi-source=meta"); /* presets do not set it */
     fail_unless(gst_preset_load_preset(GST_PRESET(element), *name));
     keys = check_values(file, *name, element);
     if (!all)

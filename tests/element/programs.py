@@ -106,7 +106,7 @@ def main():
         gi.require_version('Gst', '1.0')
         gi.require_version('GstController', '1.0')
         gi.require_version('GstVideo', '1.0')
-        from gi.repository import Gst  # noqa: F401 (the next is a part of it)
+        from gi.repository import Gst  # noqa: F401 (the next import is a part of it)
         import gi.overrides._gi_gst  # noqa: F401 (which python3-gst-1.0 has, for lists)
     except (ImportError, ValueError) as reason:
         print('SKIPPED in Python:', reason)

@@ -15,7 +15,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-BASE = {'name', 'parent', 'qos'}  # GstElement's and GstBaseTransform's
+BASE = {'name', 'parent', 'qos'}  # properties of GstElement and GstBaseTransform
 READ_ONLY = {'stats'}
 
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Regions of interest. Most tests turn black into white (scale -1, bias 1) on a black frame, so that the output is the
- * regions' weight times 255, and compare with the distance to each rectangle, worked out apart.
+ * regions' weight times 255. They compare it with weights computed here from the distance to each rectangle.
  */
 #include <string.h>
 
@@ -16,7 +16,8 @@ typedef struct {
   guint x, y, width, height;
 } Meta;
 
-/* Corners, in doubles so that huge ones are no matter; the lower right one lies outside. All 0 ends the list. */
+/* Corners, in doubles, so that huge numbers do not overflow. The lower right corner is outside the box. All 0 ends the
+ * list. */
 typedef struct {
   double left, top, right, bottom;
 } Box;
@@ -31,7 +32,7 @@ frame_with(const Meta *metas, guint i)
   return buffer;
 }
 
-/* What a sample so far outside of an edge counts, along one axis. */
+/* Returns the weight of a sample at its distance from an edge, along one axis. */
 static double
 fade(double at, double from, double to, double feather)
 {
@@ -73,7 +74,7 @@ count_metas(GstBuffer *buffer)
   return n;
 }
 
-/* ---- where ---- */
+/* ---- places ---- */
 
 static const struct {
   const char *set[6];
@@ -87,7 +88,7 @@ static const struct {
     {{"roi-source=property", "roi=<<-3,-2,5,5>,<30,20,100,100>,<-9,5,9,5>>"},
      {{NULL}},
      {{0, 0, 2, 3}, {30, 20, 32, 24}}},
-    /* metas count for roi-source=meta alone, and the property for roi-source=property */
+    /* metas count only with roi-source=meta, and the property only with roi-source=property */
     {{"roi-source=property", "roi=<<2,3,4,5>>"}, {{"face", 9, 9, 9, 9}}, {{2, 3, 6, 8}}},
     {{"roi-source=meta", "roi=<<2,3,4,5>>"}, {{"face", 9, 9, 9, 9}}, {{9, 9, 18, 18}}},
     {{"roi-source=meta"}, {{"face", 1, 1, 4, 4}, {"car", 9, 9, 9, 9}}, {{1, 1, 5, 5}, {9, 9, 18, 18}}},
@@ -105,7 +106,7 @@ static const struct {
     {{"roi-source=meta"}, {{"face", 5, 6, G_MAXUINT, G_MAXUINT}, {"face", 1, 1, 0, 9}}, {{5, 6, 1e9, 1e9}}},
     {{"roi-source=meta", "roi-expand=10"}, {{"face", G_MAXUINT, 5, G_MAXUINT, 1}}, {{0, 0, 1e9, 16}}},
     {{"roi-source=meta", "roi-expand=0.5"}, {{"face", 8, 6, 6, 4}}, {{5, 4, 17, 12}}},
-    /* half a pixel takes a whole one; 7 of 100 % are 7 pixels, whatever doubles make of 0.07 * 100 */
+    /* half a pixel counts as a whole one; 0.07 of 100 pixels are 7 pixels, although doubles cannot hold 0.07 exactly */
     {{"roi-source=meta", "roi-expand=0.25"}, {{"face", 8, 6, 2, 2}}, {{7, 5, 11, 9}}},
     {{"roi-source=meta", "roi-expand=0.07"}, {{"face", 10, 10, 100, 100}}, {{3, 3, 1e9, 1e9}}},
     {{"roi-source=meta", "roi-feather=3"}, {{"face", 8, 6, 6, 4}}, {{8, 6, 14, 10}}, 3},
@@ -113,7 +114,7 @@ static const struct {
      {{"a", 8, 6, 6, 4}, {"b", 16, 9, 3, 3}},
      {{8, 6, 14, 10}, {16, 9, 19, 12}},
      2.5},
-    /* from outside the frame the feather reaches in */
+    /* the feather reaches into the frame from outside */
     {{"roi-source=property", "roi-feather=5", "roi=<<-9,4,7,4>>"}, {{NULL}}, {{-9, 4, -2, 8}}, 5},
     {{"roi-source=meta", "roi-invert=true"},
      {{"face", 8, 6, 6, 4}, {"car", 9, 9, 9, 9}},
@@ -125,7 +126,7 @@ static const struct {
     {{"roi-source=meta", "roi-target-x=20", "roi-target-y=1"}, {{"face", 8, 6, 6, 4}}, {{20, 1, 26, 5}}},
     {{"roi-source=meta", "roi-target-x=30", "roi-target-y=22"}, {{"face", 8, 6, 6, 4}}, {{30, 22, 32, 24}}},
     {{"roi-source=meta", "roi-isolated=true"}, {{"face", 8, 6, 6, 4}}, {{8, 6, 14, 10}}},
-    /* a target means nothing without a source */
+    /* a target has no effect without a source */
     {{"roi-source=none", "roi-target-x=20"}, {{"face", 8, 6, 6, 4}}, {{0, 0, 32, 24}}},
 };
 
@@ -151,7 +152,7 @@ GST_END_TEST;
 
 /* ---- from frame to frame ---- */
 
-/* Other regions at each frame, now and then none, and then the frame goes through as it is. */
+/* Each frame has other regions, and sometimes none: then it passes through unchanged. */
 GST_START_TEST(test_moving_regions)
 {
   GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=meta");
@@ -194,7 +195,7 @@ static const struct {
     {{"filter=identity", "roi-invert=true"}, {{"face", 1, 1, 3, 3}}, TRUE},
     {{"filter=identity", "roi-target-x=4", "roi-target-y=4"}, {{"face", 1, 1, 3, 3}}, FALSE},
     {{"filter=identity", "roi-target-x=4", "roi-target-y=4"}, {{NULL}}, TRUE},
-    /* the radius is of the region's size, and not the 0 that it is set to */
+    /* the radius follows from the region's size, not from the setting of 0 */
     {{"radius=0", "roi-strength=relative"}, {{"face", 1, 1, 8, 8}}, FALSE},
 };
 
@@ -215,7 +216,7 @@ GST_START_TEST(test_nothing_to_do)
 }
 GST_END_TEST;
 
-/* One warning, and all that there is is covered. */
+/* One warning, and everything is covered. */
 GST_START_TEST(test_too_many_regions)
 {
   for (int invert = 0; invert < 2; invert++) {
@@ -246,8 +247,8 @@ GST_START_TEST(test_too_many_regions)
 }
 GST_END_TEST;
 
-/* More work than can be: frames within frames, each seeing nothing but itself. One warning, and all is covered; none
- * for a few regions. */
+/* Too much work: regions within regions, each isolated. One warning, and everything is covered; no warning for a few
+ * regions. */
 GST_START_TEST(test_crowd)
 {
   static guint8 pixels[1920 * 1080];
@@ -302,8 +303,8 @@ GST_END_TEST;
 
 /* ---- what is read ---- */
 
-/* 100 inside the rectangle, 200 around it: isolated, nothing of that comes in. At the corner of a plain region 4 of 9
- * samples are inside, (4 * 100 + 5 * 200) / 9 = 155.6, beside it 6 of 9, 133.3. */
+/* 100 inside the rectangle, 200 around it. Isolated, it reads nothing of the surroundings. At the corner of a plain
+ * region 4 of 9 samples are inside, (4 * 100 + 5 * 200) / 9 = 155.6; beside it 6 of 9, 133.3. */
 GST_START_TEST(test_isolated)
 {
   GstHarness *h =
@@ -336,7 +337,7 @@ static const struct {
   guint x, y, width, height;
 } sizes[] = {{2060, 20, 20, 20}, {20, 5, 2000, 40}};
 
-/* Grey, but for stripes from top to bottom at both regions, five to a region. */
+/* Returns a frame that is grey, with stripes from top to bottom at both regions, five per region. */
 static GstBuffer *
 striped_frame(guint i)
 {
@@ -356,7 +357,7 @@ striped_frame(guint i)
   return buffer;
 }
 
-/* Range of the middle half of a region's middle row, of 255. */
+/* Returns the range of values in the middle half of a region's middle row, of 255. */
 static int
 contrast(GstBuffer *buffer, gsize s)
 {
@@ -376,7 +377,7 @@ contrast(GstBuffer *buffer, gsize s)
   return high - low;
 }
 
-/* A radius that hides the small pattern leaves the big one to be seen; following the size hides both. */
+/* A radius that hides the small pattern leaves the big one visible. A radius that follows the size hides both. */
 GST_START_TEST(test_relative_strength)
 {
   GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDE, TALL, "radius=4", "sigma=2", "roi-source=meta");
@@ -395,13 +396,13 @@ GST_START_TEST(test_relative_strength)
   }
   g_object_get(h->element, "stats", &stats, NULL);
   fail_unless(gst_structure_get_uint(stats, "regions", &regions) && regions == 2);
-  check_string(stats, "taps", "9x9"); /* those of the smallest region */
+  check_string(stats, "taps", "9x9"); /* taps of the smallest region */
   gst_structure_free(stats);
   gst_harness_teardown(h);
 }
 GST_END_TEST;
 
-/* A frame without regions is filtered as a whole, once roi-smooth keeps none; with the default it stays as it is. */
+/* A frame without regions is filtered as a whole, after roi-smooth keeps none. By default it does not change. */
 GST_START_TEST(test_missing)
 {
   static const Meta face[] = {{"face", 4, 5, 6, 7}, {NULL}}, plate[] = {{"plate", 4, 5, 6, 7}, {NULL}},
@@ -432,8 +433,8 @@ GST_START_TEST(test_missing)
 }
 GST_END_TEST;
 
-/* The same of rectangles of the property that lie outside the frame, of a region that would be placed elsewhere, and
- * with roi-invert, which filters such a frame anyway. */
+/* A frame is also filtered as a whole if the rectangles of the property are outside it, if a region would be placed
+ * elsewhere, and with roi-invert, which filters it in any case. */
 GST_START_TEST(test_missing_elsewhere)
 {
   static const Meta none[] = {{NULL}};
@@ -475,7 +476,7 @@ GST_START_TEST(test_missing_relative)
 }
 GST_END_TEST;
 
-/* Longer side to radius: the fraction of it, rounded up to 1..8 and from there four steps an octave. */
+/* The radius is a fraction of the longer side, rounded up to 1..8, and above 8 to four steps per octave. */
 GST_START_TEST(test_relative_radius)
 {
   const struct {
@@ -505,8 +506,8 @@ GST_START_TEST(test_relative_radius)
 }
 GST_END_TEST;
 
-/* A disk reaches less far than a gaussian, and a slanted line than one along a row: the largest that can be is taken,
- * and one warning says so. */
+/* A disk reaches less far than a gaussian, and a slanted line less far than one along a row. The largest possible
+ * radius is used, and one warning says so. */
 GST_START_TEST(test_relative_limit)
 {
   static const struct {
@@ -536,8 +537,8 @@ GST_END_TEST;
 static const struct {
   const char *set[3];
   Meta meta;      /* of all frames */
-  guint at, step; /* frame that has a region; number of frames from one to the next */
-  int after;      /* frames, then comes the warning; 0: at the end of the stream, -1: never */
+  guint at, step; /* at: frame that has a region; step: number of frames from one to the next */
+  int after;      /* frames before the warning comes; 0: at the end of the stream, -1: never */
   const char *message;
 } none_rows[] = {
     {{"roi-source=meta"}, {NULL}, 999, 1, 126, "finds no region in the first 5 s: nothing is filtered, and the whole"},

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The element over many frames: all live properties drawn anew every 10th frame, settings that cannot be among them,
- * other regions of interest on each frame, and new caps every 1000th. No frame may be lost or wait longer than the
- * filter looks ahead, each refusal is told once, and memory must not grow.
+ * The element over many frames. All live properties are drawn anew every 10th frame, some of them not valid. Each frame
+ * has other regions of interest, and every 1000th has new caps. No frame may be lost or wait longer than the filter
+ * looks ahead, each rejection is reported once, and memory must not grow.
  *
  * Usage: soak [--frames N] [--no-memory] [--seed N]
  */
@@ -22,13 +22,14 @@
 #include "support/suite.h"
 
 #define FRAME_TIME (40 * GST_MSECOND)
-#define SETTINGS_FRAMES 10 /* with the same settings */
-#define CAPS_FRAMES 1000   /* with the same caps */
-#define KNOWN_FRAME 500    /* of each caps: from here on, for once, settings whose result is known */
-#define REGIONS_FRAME 750  /* the same in regions */
+#define SETTINGS_FRAMES 10 /* frames with the same settings */
+#define CAPS_FRAMES 1000   /* frames with the same caps */
+#define KNOWN_FRAME 500    /* with each caps: SETTINGS_FRAMES frames from this one on have a known result */
+#define REGIONS_FRAME 750  /* like KNOWN_FRAME, but in regions */
 #define NOISE (1 << 21)
 
-/* For what is asked millions of times: check writes a line to a file for each of its own assertions that holds. */
+/* For conditions that are checked millions of times: check writes a line to a file for each of its own assertions that
+ * holds. */
 #define REQUIRE(condition, ...)                                                                                        \
   do {                                                                                                                 \
     if (!(condition))                                                                                                  \
@@ -47,43 +48,43 @@ static const struct {
 
 #define CYCLE_FRAMES ((int)G_N_ELEMENTS(caps_rows) * CAPS_FRAMES)
 
-/* Memory is compared with that at the end of this one: what is made once is there after the first cycle through the
- * caps, some strings and tables come in the second, and the driver of an H200 took 6.2 MiB of the heap in the third,
- * and nothing in the 21 that followed. */
+/* Memory is compared with its size at the end of this cycle. Everything that is made once exists after the first cycle
+ * through the caps, and some strings and tables are added in the second. The driver of an H200 used 6.2 MiB of the heap
+ * in the third, and nothing in the 21 that followed. */
 #define WARM_UP_CYCLES 4
 
-/* Settings are drawn for so many cycles, and then the same ones again: memory that is as large as the most that was
- * ever needed, 8 MiB for the widest filter, is so after the warm-up, and what grows further is lost. */
+/* Settings are drawn for this many cycles, and then the same settings again. So the warm-up meets the largest need of
+ * memory, 8 MiB for the widest filter, and what grows after it is lost. */
 #define DRAWN_CYCLES (WARM_UP_CYCLES - 1)
 #define CYCLES_LEAST (WARM_UP_CYCLES + 5)
-#define MANY_CYCLES 16 /* after the warm-up */
+#define MANY_CYCLES 16 /* number of cycles after the warm-up */
 
-/* Of the CPU engine: each has memory of its own, which grows until the widest filter came by. With one a processor that
- * is more than a leak is told by where there are many. */
+/* Threads of the CPU engine. Each has memory of its own, which grows until the widest filter was used. On machines with
+ * many processors, one thread per processor would hide a leak. */
 #define THREADS 4
 
-/* What holds regions, plans and tiles grows to the most that was ever needed, ever more seldom, but by doubling: tiles
- * of 16 threads by 256 KiB were seen, and on an H200 a single step of 1.5 MiB after ten cycles of some KiB. What is
- * lost in each cycle the next limit tells. */
+/* Arrays of regions, plans and tiles grow to the largest need so far, ever more seldom, but by doubling. Tiles of 16
+ * threads by 256 KiB were seen, and on an H200 a single step of 1.5 MiB after ten cycles of some KiB. The next limit
+ * finds what is lost in each cycle. */
 #define HEAP_TOLERANCE (4 << 20)
 
-/* What is lost grows in each cycle. All samples are taken with the same caps and settings, and where nothing else grew
- * they differ by no more than some hundred bytes; but now and then a frame more or less is held, of 112 KiB. The
- * smallest block, lost at each change of settings, comes to 9 KiB in a cycle; 2 KiB lost at each change of caps to 6.
- */
+/* A leak grows in each cycle. All samples are taken with the same caps and settings. If nothing else grew, they differ
+ * by no more than some hundred bytes, but now and then a frame more or less is held, of 112 KiB. The smallest block,
+ * lost at each change of settings, adds up to 9 KiB per cycle; 2 KiB lost at each change of caps add up to 6. */
 #define HEAP_CYCLE_TOLERANCE (4 << 10)
 
-/* The pages behind the heap also hold gaps and the stacks of threads, which settle late: half a MiB was seen. Those
- * that frames of a history leave empty, some MiB, are given back before the look. The heap's own steps are in them: on
- * an H200 one of 2.6 MiB after 13 cycles, of which the last ten had grown by nothing. One frame kept at each change of
- * caps comes to 0.6 MiB in a cycle, at each change of settings to 55. */
+/* Resident pages also have gaps of the heap and the stacks of threads, which settle late: half a MiB was seen. Pages
+ * that frames of a history leave empty, some MiB, are released before the measurement. The heap's own steps are
+ * included: on an H200 one of 2.6 MiB after 13 cycles, the last ten of which had not grown. A frame kept at each change
+ * of caps adds up to 0.6 MiB per cycle, and at each change of settings to 55. */
 #define RSS_TOLERANCE (HEAP_TOLERANCE + (2 << 20))
 
-/* The driver takes memory in pieces of 2 MiB, and others use the GPU too. A frame kept from each that was filtered
- * comes to 500 MiB in a cycle. */
+/* The driver allocates memory in pieces of 2 MiB, and others use the GPU, too. If each frame that is filtered left one
+ * behind, it would be 500 MiB per cycle. */
 #define DEVICE_TOLERANCE (16 << 20)
 
-/* What is lost on the GPU may be less than a piece, which then comes in some cycle only; a piece in each is a leak. */
+/* A leak on the GPU may be less than a piece per cycle. Then a piece is allocated only in some cycles; a piece in each
+ * is a leak. */
 #define DEVICE_CYCLE_TOLERANCE 0
 
 static int n_frames = 18000;
@@ -96,7 +97,7 @@ static int n_backends = 1;
 
 typedef enum { RESIDENT, HEAP, DEVICE, N_MEMORIES } MemoryKind;
 
-/* What each kind may grow by: after the warm-up, and in each single cycle. */
+/* Largest growth of each kind of memory: after the warm-up, and in each single cycle. */
 static const struct {
   const char *name;
   gint64 tolerance, cycle_tolerance;
@@ -107,7 +108,7 @@ static const struct {
 };
 
 typedef struct {
-  gint64 bytes[N_MEMORIES]; /* resident, allocated, in use on the GPU but for a constant */
+  gint64 bytes[N_MEMORIES]; /* resident, allocated, in use on the GPU (minus a constant) */
 } Memory;
 
 static gint64
@@ -133,7 +134,7 @@ memory_now(const char *backend)
                    [DEVICE] = cuda ? -(gint64)test_device_free_bytes() : 0}};
 }
 
-/* AddressSanitizer holds back what is freed, and has an allocator of its own. */
+/* Returns TRUE if memory can be measured. AddressSanitizer keeps freed memory, and has its own allocator. */
 static gboolean
 memory_can_be_told(void)
 {
@@ -155,11 +156,11 @@ typedef struct {
   guint8 *noise;
   GstVideoInfo info;
   Settings settings;
-  GQueue waiting;        /* input buffers that did not come out yet */
-  gboolean moved;        /* by the settings in force the one region of a frame has a target */
-  int ahead;             /* by the same, frames that are waited for */
-  int warnings, refused; /* messages that came, and that should have */
-  GArray *samples;       /* Memory, of each cycle */
+  GQueue waiting;        /* input buffers that have not come out yet */
+  gboolean moved;        /* with the settings in force, the only region of a frame has a target */
+  int ahead;             /* frames that are waited for, with the settings in force */
+  int warnings, refused; /* warnings: messages that came; refused: messages that should come */
+  GArray *samples;       /* Memory, one per cycle */
   gint64 start;
 } Soak;
 
@@ -194,7 +195,8 @@ soak_clear(Soak *soak)
   g_free(soak->noise);
 }
 
-/* To be called once the element meets new settings or new caps, for which it tells of the settings again. */
+/* Counts the rejection of settings. To be called when the element gets new settings, or new caps, for which it reports
+ * settings again. */
 static void
 count_refusal(Soak *soak)
 {
@@ -226,7 +228,7 @@ is_known(int frame, int known)
   return frame % CAPS_FRAMES / SETTINGS_FRAMES == known / SETTINGS_FRAMES;
 }
 
-/* A value that is refused when it is set. */
+/* Sets a value that is rejected at once. */
 static void
 set_bad_value(Soak *soak)
 {
@@ -241,7 +243,7 @@ set_bad_value(Soak *soak)
   soak->refused++;
 }
 
-/* Now and then a bad value comes first. */
+/* Draws settings, sometimes after a bad value. */
 static void
 next_settings(Soak *soak, int frame)
 {
@@ -256,14 +258,14 @@ next_settings(Soak *soak, int frame)
   count_refusal(soak);
 }
 
-/* A frame that can wait until there are other settings, by which it may be that a region has a target. */
+/* Returns TRUE if the frame may wait until there are other settings, with which a region may have a target. */
 static gboolean
 meets_next_settings(guint frame)
 {
   return frame % SETTINGS_FRAMES >= SETTINGS_FRAMES - MAX_AHEAD;
 }
 
-/* Weights of noise, of a size of their own. */
+/* Adds a mask of noise, of random size. */
 static void
 add_mask(const Soak *soak, GstVideoRegionOfInterestMeta *meta)
 {
@@ -277,7 +279,7 @@ add_mask(const Soak *soak, GstVideoRegionOfInterestMeta *meta)
   gst_buffer_unref(mask);
 }
 
-/* Some reach beyond the frame or lie there, some are empty, and some have a mask. */
+/* Adds regions. Some reach beyond the frame or are outside, some are empty, and some have a mask. */
 static void
 add_regions(const Soak *soak, guint frame, GstBuffer *buffer)
 {
@@ -330,7 +332,7 @@ count_regions(GstBuffer *buffer)
   return (int)gst_buffer_get_n_meta(buffer, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
 }
 
-/* Whether the first channel of a pixel is that of the input, or that of the pixel to its right. */
+/* Returns TRUE if the first channel of a pixel equals the input's pixel or, with shifted, the pixel to its right. */
 static gboolean
 is_right(const GstVideoInfo *info, const guint8 *in, const guint8 *out, int x, gboolean shifted)
 {
@@ -339,11 +341,11 @@ is_right(const GstVideoInfo *info, const guint8 *in, const guint8 *out, int x, g
 
   if (GST_VIDEO_INFO_COMP_DEPTH(info, 0) <= 8)
     return *a == *b;
-  bits = shifted ? bits : 0; /* what is copied keeps those that carry no value */
+  bits = shifted ? bits : 0; /* copied samples keep the bits that carry no value */
   return GST_READ_UINT16_LE(a) >> bits << bits == GST_READ_UINT16_LE(b);
 }
 
-/* regions: only there it is shifted. */
+/* Fails unless the output is shifted by one pixel. regions: only regions are shifted. */
 static void
 check_shifted(const Soak *soak, GstBuffer *in, GstBuffer *out, guint number, gboolean regions)
 {
@@ -378,7 +380,7 @@ check_frame(const Soak *soak, GstBuffer *in, GstBuffer *out)
     check_shifted(soak, in, out, frame, is_known(frame, REGIONS_FRAME));
 }
 
-/* Takes what has come out. at_most: frames that may wait on, least: frames that must. */
+/* Pulls the frames that came out. least, at_most: how many frames must and may still wait. */
 static void
 pull_frames(Soak *soak, int frame, guint least, guint at_most)
 {
@@ -397,7 +399,8 @@ pull_frames(Soak *soak, int frame, guint least, guint at_most)
           at_most);
 }
 
-/* The last frame with the same settings: what waited for the old ones is out, and what is wrong has been told. */
+/* Returns TRUE for the last frame with the same settings. Frames that waited for the old settings are out, and errors
+ * were reported. */
 static gboolean
 is_settled(int frame)
 {
@@ -419,7 +422,7 @@ push_frame(Soak *soak, int frame)
     pull_frames(soak, frame, 0, MAX_AHEAD);
 }
 
-/* Not of one that is without effect. */
+/* Returns TRUE if the message is a rejection, and not about a setting without effect. */
 static gboolean
 is_refusal(GstMessage *message)
 {
@@ -431,7 +434,7 @@ is_refusal(GstMessage *message)
   return !strstr(debug, "checking the settings");
 }
 
-/* Events and messages are taken too, or they would be what grows. */
+/* Reads all messages and events. If they stayed, memory would grow. */
 static void
 read_messages(Soak *soak, int frame)
 {
@@ -452,7 +455,7 @@ read_messages(Soak *soak, int frame)
     gst_event_unref(event);
 }
 
-/* Bytes, of that kind, in use at the look in a cycle. */
+/* Returns the bytes of that kind that were in use at the measurement in a cycle. */
 static gint64
 used(const Soak *soak, MemoryKind kind, int cycle)
 {
@@ -486,7 +489,7 @@ check_memory(const Soak *soak, int frame)
   }
 }
 
-/* Once a cycle, while the settings are the known ones; some ten are printed. */
+/* Measures memory once per cycle, while the settings are known. Some ten measurements are printed. */
 static void
 look_at_memory(Soak *soak, int frame)
 {
@@ -508,7 +511,7 @@ print_growth(const Soak *soak, MemoryKind kind)
     g_print("%s%+.1f", cycle == WARM_UP_CYCLES ? " | " : " ", growth_in(soak, kind, cycle) / 1024.0);
 }
 
-/* The least that was used in n cycles from one on. */
+/* Returns the least that was used in n cycles, beginning with cycle first. */
 static gint64
 least_used(const Soak *soak, MemoryKind kind, int first, int n)
 {
@@ -519,8 +522,9 @@ least_used(const Soak *soak, MemoryKind kind, int first, int n)
   return least;
 }
 
-/* By which memory grew in each cycle after the warm-up: of few cycles the least growth; of many the growth from the
- * middle third to the last, by the least that each used, since frames are held now and not then. */
+/* Returns the growth of memory per cycle after the warm-up. With few cycles it is the least growth. With many it is the
+ * growth from the middle third to the last, between the least that each used, because frames are held only at some
+ * times. */
 static gint64
 steady_growth(const Soak *soak, MemoryKind kind)
 {
@@ -534,7 +538,7 @@ steady_growth(const Soak *soak, MemoryKind kind)
   return least;
 }
 
-/* In the line that is printed the cycles of the warm-up stand before the bar. */
+/* Prints the growth, with the cycles of the warm-up before the bar, and fails if it is too large. */
 static void
 check_growth(const Soak *soak)
 {
@@ -565,8 +569,8 @@ check_count(const Soak *soak)
   gst_structure_free(stats);
 }
 
-/* The driver's own part of the heap settles slowly: on a GPU, where they take seconds, there are enough cycles to tell
- * that from what is lost in most of them. */
+/* Sets n_frames to whole cycles. The driver's own part of the heap settles slowly. On a GPU, where cycles take seconds,
+ * there are enough of them to distinguish that from what is lost in most of them. */
 static void
 set_frames(const char *backend)
 {
@@ -646,7 +650,8 @@ soak_suite(void)
 int
 main(int argc, char **argv)
 {
-  /* All kernels at once: else the driver's part of the heap grows by each that is used for the first time. */
+  /* Loads all kernels at once. Otherwise the driver's part of the heap grows with each kernel that is used for the
+   * first time. */
   g_setenv("CUDA_MODULE_LOADING", "EAGER", FALSE);
   parse_options(&argc, &argv);
   gst_check_init(&argc, &argv);

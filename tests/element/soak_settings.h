@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The settings that the soak test draws, how the element is told them, and which of them it should refuse.
+ * The settings that the soak test draws, how they are set, and which of them the element should reject.
  */
 #pragma once
 
@@ -44,13 +44,13 @@ typedef struct {
 } Settings;
 
 #define NONE "<>"
-#define SHIFT 1 /* row of the kernel that takes the sample to the right */
+#define SHIFT 1 /* row of the kernel that reads the sample to the right */
 
 static const struct {
   const char *text;
   int n[CNV_N_AXES];
   gboolean full_rank; /* not a row times a column, or one of its frames is not */
-  int frames;         /* of a 3D kernel; else 0 */
+  int frames;         /* number of frames of a 3D kernel; else 0 */
 } kernel_rows[] = {
     {NONE},
     {"<0,0,1>", {3, 1}},
@@ -71,9 +71,9 @@ static const struct {
 } axis_rows[] = {{NONE, 1}, {NONE, 1}, {"<-1,0,1>", 3, TRUE}, {"<1/3,1,1/3,0.5>", 4}},
   time_rows[] = {{NONE, 1}, {"<1,2,1>", 3}, {"<-1,0,1>", 3, TRUE}, {"<1/3,1>", 2}, {"<1,1,0,2,1>", 5}};
 
-#define MAX_AHEAD 3 /* frames that the settings drawn look ahead; so many can wait */
+#define MAX_AHEAD 3 /* most frames that the drawn settings look ahead, and so the most that can wait */
 
-/* What comes out is known. */
+/* Settings with a known result. */
 static const Settings shift = {
     .filter = CNV_FILTER_CUSTOM,
     .radius = -1,
@@ -91,7 +91,7 @@ static const Settings shift = {
     .time = {.drains = TRUE},
 };
 
-/* One time in `times`. */
+/* Returns TRUE one time in `times`. */
 static gboolean
 seldom(GRand *rng, int times)
 {
@@ -106,7 +106,8 @@ needs_separable(CnvAlgorithm algorithm)
   return algorithm == CNV_ALGORITHM_SEPARABLE || algorithm == CNV_ALGORITHM_TEXTURE;
 }
 
-/* Whether disks and slanted lines are sums of a few rows times columns is not for here to tell. */
+/* Draws an algorithm that the filter supports. Disks and slanted lines get none that needs separable taps: whether they
+ * are sums of a few rows times columns is not known here. */
 static CnvAlgorithm
 draw_algorithm(GRand *rng, CnvFilterType filter)
 {
@@ -128,17 +129,18 @@ draw_kernels(GRand *rng, Settings *settings)
   }
 }
 
-/* Products of two dimensions and slow algorithms get small radii, or all of the time would go into a few frames. */
+/* Returns the largest radius to draw. 2D taps and slow algorithms get small radii, so that a few frames do not take all
+ * of the time. */
 static int
 largest_radius(const Settings *settings)
 {
-  const int largest = cnv_filters[settings->filter].max_radius;
+  const int largest = cnv_filter_info(settings->filter)->max_radius;
 
   if (settings->algorithm == CNV_ALGORITHM_NAIVE || settings->algorithm == CNV_ALGORITHM_TILED)
     return 1;
   if (settings->filter == CNV_FILTER_DISK || settings->filter == CNV_FILTER_MOTION)
     return 5;
-  return largest <= CNV_APERTURE_MAX ? largest + 1 : 24; /* the next above is refused */
+  return largest <= CNV_APERTURE_MAX ? largest + 1 : 24; /* one above the limit is rejected */
 }
 
 static double
@@ -147,12 +149,13 @@ draw_sigma(GRand *rng, int radius)
   return g_rand_boolean(rng) ? 0 : g_rand_double_range(rng, 0.3, MAX(radius / 3.0, 0.4));
 }
 
-/* What contradicts a format comes while there is that format: at new caps it would be an error. */
+/* Draws radii, sigmas and the alpha mode. Settings that contradict a format are drawn only while frames have that
+ * format: at new caps they would be an error. */
 static void
 draw_strength(GRand *rng, gboolean has_alpha, Settings *settings)
 {
   const int limit = largest_radius(settings);
-  const int least = cnv_filters[settings->filter].default_radius > limit ? 0 : -1; /* -1: the default */
+  const int least = cnv_filter_info(settings->filter)->default_radius > limit ? 0 : -1; /* -1: the default */
 
   settings->radius = g_rand_int_range(rng, least, limit + 1);
   settings->radius_x = settings->radius_y = -1;
@@ -170,7 +173,7 @@ static Regions
 draw_regions(GRand *rng, int largest)
 {
   static const char *const sources[] = {"none", "meta", "meta", "property"};
-  /* Rectangles and polygons: a target has room for one region. */
+  /* Rectangles and polygons. A target has room for only one region. */
   static const char *const lists[][2] = {{NONE, NONE},
                                          {"<<20,30,64,48>>", NONE},
                                          {"<<-9,101,33,55>>", NONE},
@@ -198,12 +201,12 @@ draw_regions(GRand *rng, int largest)
   if (seldom(rng, 4)) {
     regions.target_x = g_rand_int_range(rng, 0, 320);
     regions.target_y = g_rand_int_range(rng, -1, 240);
-    regions.smooth = 0; /* likewise */
+    regions.smooth = 0; /* likewise, only one region */
   }
   return regions;
 }
 
-/* Frames of noise differ by a third of full scale. */
+/* Draws the settings over time. Frames of noise differ by a third of full scale. */
 static OverTime
 draw_time(GRand *rng)
 {
@@ -222,7 +225,7 @@ draw_time(GRand *rng)
   return time;
 }
 
-/* The taps, in the picture or in time, add up to 0 or are combined to a magnitude. */
+/* Returns TRUE if the taps, in the picture or in time, add up to 0 or are combined to a magnitude. */
 static gboolean
 has_no_sum(const Settings *settings)
 {
@@ -233,7 +236,7 @@ has_no_sum(const Settings *settings)
     return TRUE;
   if (filter == CNV_FILTER_CUSTOM)
     return axis_rows[axis[CNV_X]].zero_sum || axis_rows[axis[CNV_Y]].zero_sum;
-  return cnv_filters[filter].gradient || filter == CNV_FILTER_LAPLACIAN || filter == CNV_FILTER_LOG;
+  return cnv_filter_info(filter)->is_gradient || filter == CNV_FILTER_LAPLACIAN || filter == CNV_FILTER_LOG;
 }
 
 static Settings
@@ -264,15 +267,15 @@ draw_settings(GRand *rng, gboolean has_alpha)
   draw_kernels(rng, &settings);
   settings.regions = draw_regions(rng, largest_radius(&settings));
   settings.time = draw_time(rng);
-  if (has_no_sum(&settings)) /* a mask of a meta would be an error */
+  if (has_no_sum(&settings)) /* with a mask from a meta it would be an error */
     settings.regions.isolated = FALSE;
-  /* On chroma alone a kernel of full rank may come to be none. */
+  /* With only chroma, a kernel of full rank may become separable. */
   if (needs_separable(settings.algorithm) && kernel_rows[settings.kernel].full_rank)
     settings.planes = CNV_PLANES_COLOR;
   return settings;
 }
 
-/* Frames that are waited for before one is pushed. */
+/* Returns the number of later frames that a frame waits for. */
 static int
 count_ahead(const Settings *settings)
 {
@@ -283,7 +286,7 @@ count_ahead(const Settings *settings)
   return time->causal || settings->filter == CNV_FILTER_FILL ? 0 : n / 2;
 }
 
-/* ---- what README says cannot be ---- */
+/* ---- what the element must reject, by the README ---- */
 
 static int
 radius_along(const CnvFilterInfo *info, int along, int radius, double sigma)
@@ -293,11 +296,12 @@ radius_along(const CnvFilterInfo *info, int along, int radius, double sigma)
   return sigma > 0 && info->max_radius > CNV_APERTURE_MAX ? (int)ceil(3 * sigma) : info->default_radius;
 }
 
-/* A radius above the filter's limit; of a derivative also two radii, or none; of log none along both axes. */
+/* Returns TRUE for a radius above the filter's limit; for a derivative also if the two radii differ or are 0; for log
+ * if both are 0. */
 static gboolean
 radius_is_refused(CnvFilterType filter, int radius, int radius_x, int radius_y, double sigma)
 {
-  const CnvFilterInfo *info = &cnv_filters[filter];
+  const CnvFilterInfo *info = cnv_filter_info(filter);
   gboolean motion = filter == CNV_FILTER_MOTION; /* has no axes */
   int x = radius_along(info, motion ? -1 : radius_x, radius, sigma);
   int y = radius_along(info, motion ? -1 : radius_y, radius, sigma);
@@ -311,18 +315,19 @@ radius_is_refused(CnvFilterType filter, int radius, int radius_x, int radius_y, 
   return filter == CNV_FILTER_LOG && x == 0 && y == 0;
 }
 
-/* Chroma's own radius, where there is chroma and it is filtered. That of a gradient is neutral. */
+/* Returns TRUE if chroma's own radius is rejected, provided that there is chroma and it is filtered. Chroma of a
+ * gradient is neutral. */
 static gboolean
 chroma_is_refused(const Settings *settings, gboolean has_chroma)
 {
-  if (!has_chroma || cnv_filters[settings->filter].gradient || !(settings->planes & CNV_PLANES_CHROMA))
+  if (!has_chroma || cnv_filter_info(settings->filter)->is_gradient || !(settings->planes & CNV_PLANES_CHROMA))
     return FALSE;
   return (settings->chroma_radius >= 0 || settings->chroma_sigma > 0) &&
          radius_is_refused(settings->filter, settings->chroma_radius, -1, -1, settings->chroma_sigma);
 }
 
-/* No taps or two kinds of them, in time too; an anchor beside them, separable where they are not a row times a column.
- */
+/* Returns TRUE if there are no taps, or two kinds of them, in time, too; if the anchor is outside them; or if a
+ * separable algorithm is set and they are not a row times a column. */
 static gboolean
 kernel_is_refused(const Settings *settings)
 {
@@ -344,7 +349,7 @@ kernel_is_refused(const Settings *settings)
          (kernel_rows[kernel].full_rank && needs_separable(settings->algorithm));
 }
 
-/* Premultiplied colours are divided by filtered alpha. */
+/* Returns TRUE if premultiplied colours would be divided by filtered alpha without a sum. */
 static gboolean
 alpha_is_refused(const Settings *settings)
 {
@@ -358,7 +363,7 @@ regions_are_refused(const Regions *regions, CnvFilterType filter)
 
   if (strcmp(regions->source, "none") == 0)
     return FALSE;
-  if (regions->relative && cnv_filters[filter].max_radius <= CNV_APERTURE_MAX)
+  if (regions->relative && cnv_filter_info(filter)->max_radius <= CNV_APERTURE_MAX)
     return TRUE;
   return (regions->invert && (regions->relative || moved)) || moved != (regions->target_y >= 0);
 }

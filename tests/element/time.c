@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The element over time: flat frames whose weighted means are exact, by the words of the properties; scene cuts, and
- * what drains or drops the frames that wait, at each place of a stream.
+ * The element over time: flat frames whose weighted means are exact, checked against what the properties say; scene
+ * cuts; and what drains or drops waiting frames, at each place of a stream.
  */
 #include <string.h>
 
@@ -22,7 +22,7 @@ static const struct {
     {{"filter=custom", "kernel=<<<1>>,<<2>>,<<1>>>", "temporal-mode=causal"}, 2},
 };
 
-/* As many frames out as in, each as soon as it can be, with its own times and metas. */
+/* As many frames come out as went in, each as soon as possible, with its own times and metas. */
 GST_START_TEST(test_time_values)
 {
   for (gsize r = 0; r < G_N_ELEMENTS(mode_rows); r++) {
@@ -57,7 +57,7 @@ GST_START_TEST(test_time_single_frame)
 }
 GST_END_TEST;
 
-/* The only weight is that of the frame two before: what stands for it before the first. */
+/* The only weight is on the frame two before. It shows what replaces the frames before the first. */
 GST_START_TEST(test_time_borders)
 {
   const struct {
@@ -79,7 +79,7 @@ GST_START_TEST(test_time_borders)
 }
 GST_END_TEST;
 
-/* Without looking for cuts the frames beside one are mixed. */
+/* Without detection of cuts, frames beside a cut are mixed. */
 GST_START_TEST(test_time_scene_cut)
 {
   const struct {
@@ -104,8 +104,7 @@ GST_START_TEST(test_time_scene_cut)
 }
 GST_END_TEST;
 
-/* A format's luma, or its colours, at the place and depth of each format: black and white differ by nearly full scale.
- */
+/* Luma or colours, at the place and depth of each format: black and white differ by nearly full scale. */
 GST_START_TEST(test_time_scene_formats)
 {
   static const char *const formats[] = {"I420",      "NV12", "P010_10LE", "I420_10LE", "YUY2",       "UYVY",
@@ -138,7 +137,7 @@ GST_START_TEST(test_time_scene_formats)
 }
 GST_END_TEST;
 
-/* Frames that wait are gone after a change of state, and the next stream begins anew. */
+/* Waiting frames are gone after a change of state, and the next stream begins anew. */
 GST_START_TEST(test_time_states)
 {
   GstElement *element = make_element(BACKEND, NULL);
@@ -151,7 +150,7 @@ GST_START_TEST(test_time_states)
     push_some(h, 0, N);
     pull_model(h, &model, 0, N - 1, "states");
     expect_none(h, "states");
-    gst_harness_teardown(h); /* to NULL */
+    gst_harness_teardown(h); /* sets the state to NULL */
   }
   gst_object_unref(element);
 }
@@ -268,7 +267,8 @@ GST_START_TEST(test_time_discont)
 }
 GST_END_TEST;
 
-/* A change drains what waits with the old filter, or takes effect at the next frame with all frames around it. */
+/* A change drains the waiting frames with the old filter, or takes effect at the next frame, with all frames around
+ * it. */
 GST_START_TEST(test_time_filter_change)
 {
   for (int drains = 0; drains < 2; drains++)
@@ -288,7 +288,7 @@ GST_START_TEST(test_time_filter_change)
 }
 GST_END_TEST;
 
-/* Other numbers of frames, more and fewer and none: none is lost, all in their order. */
+/* More frames, fewer and none: no frame is lost, and all stay in order. */
 GST_START_TEST(test_time_radius_changes)
 {
   static const char *const sets[] = {"temporal-radius=1", "temporal-mode=causal",   "temporal-radius=3",
@@ -312,7 +312,7 @@ GST_START_TEST(test_time_radius_changes)
 }
 GST_END_TEST;
 
-/* Controlled values are those of the time of the frame that is pushed. */
+/* Controlled values are read at the time of the frame that is pushed. */
 GST_START_TEST(test_time_controller)
 {
   GstHarness *h = HARNESS(BACKEND, "GRAY8", W, H, "filter=identity", "kernel-t=<1,2,1>");

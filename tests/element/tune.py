@@ -19,7 +19,7 @@ import unittest
 from pathlib import Path
 
 SOURCE = ['videotestsrc', 'pattern=checkers-8', '!', 'video/x-raw,format=GRAY8,width=640,height=360,framerate=30/1']
-REQUIRED_S = 10  # until the first picture is seen; it takes half a second on a machine that is not busy
+REQUIRED_S = 10  # limit until the first picture appears, usually after half a second
 
 
 def start_display():
@@ -199,7 +199,7 @@ class Tuning(unittest.TestCase):
         self.assertEqual(self.settings.changed(), wanted)
         text = self.window.line.get_text()
         self.assertTrue(text.endswith(' ! autovideosink'), text)
-        text = text.replace('autovideosink', 'fakesink')  # not everyone has gstreamer1.0-plugins-good
+        text = text.replace('autovideosink', 'fakesink')  # gstreamer1.0-plugins-good may be missing
         words = shlex.split(text)
         pipeline = tune.Gst.parse_launchv(words[words.index('gst-launch-1.0') + 1:])
         twin = next(element for element in pipeline.children if element.get_factory() == self.element.get_factory())
@@ -264,7 +264,7 @@ SCREENSHOT = sys.argv.pop(2) if len(sys.argv) > 2 else None
 start_display()
 sys.path.insert(0, sys.argv.pop(1))
 sys.dont_write_bytecode = True
-import tune  # which ends with 77 where there is no GTK; GTK opens the display when it is imported
+import tune  # exits with 77 if there is no GTK; GTK opens the display when it is imported
 
 tune.Gst.init(None)
 unittest.main(verbosity=2)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Boxes of GstAnalyticsODMtd that are turned about their centre (GStreamer 1.26). As in regions.c black becomes white,
- * so that the output is the regions' weight times 255. It is compared with points of each pixel that are inside.
+ * Boxes of GstAnalyticsODMtd that are rotated about their centre (GStreamer 1.26). As in regions.c, black becomes
+ * white, so that the output is the regions' weight times 255. It is compared with the share of points in each pixel
+ * that are inside.
  */
 #include "config.h"
 
@@ -16,7 +17,7 @@
 #define WIDTH 32
 #define HEIGHT 24
 
-/* x and y of the corners of a box that is turned clockwise. */
+/* Computes x and y of the corners of a box that is rotated clockwise. */
 static void
 make_corners(double x, double y, double width, double height, double angle, double corners[8])
 {
@@ -30,7 +31,7 @@ make_corners(double x, double y, double width, double height, double angle, doub
   }
 }
 
-/* By the part of each pixel that is inside, in 1/255. */
+/* Fails unless the weight of each pixel is the part of it that is inside. */
 static void
 expect_turned(const guint8 *pixels, const double corners[8], gboolean invert, const char *what)
 {
@@ -52,7 +53,7 @@ turned_frame(int x, int y, int width, int height, float angle, guint i)
   return frame;
 }
 
-/* A turned box is hidden, and what is beside it is not. It grows by a fraction of its own sides. */
+/* A rotated box is hidden, and its surroundings are not. It grows by a fraction of its own sides. */
 GST_START_TEST(test_turned_boxes)
 {
   static const float angles[] = {0.001f, 0.3f, -0.5f, 1.5707963f, 2, 3.1415927f, -100, 1e30f};
@@ -75,7 +76,7 @@ GST_START_TEST(test_turned_boxes)
 }
 GST_END_TEST;
 
-/* The inscribed ellipse turns with its box, and the feather is outside. */
+/* The inscribed ellipse rotates with its box, and the feather is outside. */
 GST_START_TEST(test_turned_shapes)
 {
   for (int i = 0; i < 20; i++) {
@@ -103,7 +104,7 @@ GST_START_TEST(test_turned_shapes)
 }
 GST_END_TEST;
 
-/* With roi-smooth a turned box that stays is kept as it is; one that moves is kept as a rectangle around it. */
+/* With roi-smooth a rotated box that stays is kept as it is, and one that moves is kept as a rectangle around it. */
 GST_START_TEST(test_turned_boxes_missed)
 {
   GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=meta", "roi-smooth=2");
@@ -128,7 +129,7 @@ GST_START_TEST(test_turned_boxes_missed)
 }
 GST_END_TEST;
 
-/* Boxes at the ends of numbers. */
+/* Boxes at the limits of integers. */
 GST_START_TEST(test_hostile_turns)
 {
   static const struct {
@@ -157,7 +158,7 @@ GST_START_TEST(test_hostile_turns)
 }
 GST_END_TEST;
 
-/* An angle that is no number encloses all that it could be. */
+/* If the angle is not a number, everything is hidden that the box could cover at any angle. */
 GST_START_TEST(test_box_without_angle)
 {
   static const float angles[] = {NAN, INFINITY, -INFINITY};

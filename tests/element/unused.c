@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Settings without effect: each is reported once, with the remedy; settings in force are not.
+ * Settings without effect: each is reported once, with the fix. Settings in force are not reported.
  */
 #include "config.h"
 
@@ -149,7 +149,7 @@ static const struct {
     {"I420", {"roi-source=property", "roi=<<0.9,0.9,0.1,0.1>>", "roi-units=fraction", "roi-shape=ellipse"}, 0},
 };
 
-/* Told once, though frames, changes and new caps follow. */
+/* Each setting is reported once, although frames, changes and new caps follow. */
 GST_START_TEST(test_unused_settings)
 {
   GstBus *bus;
@@ -207,8 +207,8 @@ static const struct {
      "roi: outside the frame of 64x48"},
 };
 
-/* While playing settings without effect are infos, each once; what is left in clear against the settings is a warning,
- * also of a property that has had an info. */
+/* While playing, settings without effect are infos, each once. If something stays visible against the settings, it is a
+ * warning, even if the property has had an info. */
 GST_START_TEST(test_unused_while_playing)
 {
   GstBus *bus;
@@ -238,7 +238,7 @@ GST_START_TEST(test_unused_while_playing)
 }
 GST_END_TEST;
 
-/* An info of a property does not keep a later warning of it back. */
+/* An info about a property does not prevent a later warning about it. */
 GST_START_TEST(test_info_before_warning)
 {
   GstBus *bus;
@@ -260,7 +260,7 @@ GST_START_TEST(test_info_before_warning)
 }
 GST_END_TEST;
 
-/* Rectangles outside the frame are reported again after a change of them or of the frame's size, and after no other. */
+/* Rectangles outside the frame are reported again if they or the frame's size change, and not after other changes. */
 GST_START_TEST(test_rectangles_outside)
 {
   static const struct {
@@ -302,7 +302,7 @@ GST_START_TEST(test_rectangles_outside)
 }
 GST_END_TEST;
 
-/* A mask is warned of like rectangles, and is a region of its own beside none. */
+/* A mask is reported like rectangles, and counts as a region by itself. */
 GST_START_TEST(test_unused_mask_file)
 {
   static const struct {
@@ -338,7 +338,7 @@ GST_START_TEST(test_unused_mask_file)
 GST_END_TEST;
 
 #ifndef HAVE_ANALYTICS
-/* Boxes with a confidence are of GStreamer 1.24. */
+/* Boxes with a confidence need GStreamer 1.24. */
 GST_START_TEST(test_unused_confidence)
 {
   GstBus *bus;
@@ -355,7 +355,7 @@ GST_START_TEST(test_unused_confidence)
 GST_END_TEST;
 #endif
 
-/* A kernel file's taps are told of under one name. Another start tells again. */
+/* The taps of a kernel file are reported under one name, and again after another start. */
 GST_START_TEST(test_unused_kernel_file)
 {
   g_autofree char *path = g_build_filename(g_get_tmp_dir(), "cudaconvolve-unused-kernel.txt", NULL);

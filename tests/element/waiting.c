@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Frames over time that wait: events between them, latency, lateness, statistics.
+ * Frames that wait for others in a filter over time: events between them, latency, lateness, statistics.
  */
 #include "element/flat.h"
 
@@ -16,7 +16,7 @@ push_marks(GstHarness *h)
       gst_harness_push_event(h, gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM, gst_structure_new_empty("mark"))));
 }
 
-/* Frames by their numbers, and the marks by their names. */
+/* Appends the number of a frame, or the name of a mark. */
 static GstPadProbeReturn
 note_order(GstPad *pad, GstPadProbeInfo *info, gpointer order)
 {
@@ -41,7 +41,7 @@ harness_with_order(const char *backend, GString *order, const char *set)
   return h;
 }
 
-/* The frames with these numbers, the marks before frame `at`. */
+/* Appends the numbers from..to - 1, and the marks before frame `at`. */
 static void
 append_expected(GString *expected, int from, int to, int at)
 {
@@ -53,7 +53,7 @@ append_expected(GString *expected, int from, int to, int at)
   }
 }
 
-/* They stay between the frames that they came between, and these are filtered as if there were none. */
+/* Events stay between the frames between which they came, and the frames are filtered as if there were no events. */
 GST_START_TEST(test_time_events)
 {
   static const char *const modes[] = {"temporal-mode=centered", "temporal-mode=causal"};
@@ -79,7 +79,7 @@ GST_START_TEST(test_time_events)
 }
 GST_END_TEST;
 
-/* With the frame that a flush drops what is of it alone goes; what is sticky is told with the next. */
+/* A flush drops a waiting frame with the events that belong only to it. Sticky events are sent with the next frame. */
 GST_START_TEST(test_time_events_flushed)
 {
   GString *order = g_string_new(NULL), *expected = g_string_new("0 1 tag ");
@@ -138,7 +138,7 @@ GST_START_TEST(test_time_latency)
 }
 GST_END_TEST;
 
-/* Frames that are late by downstream's word are there for the others. */
+/* Frames that downstream reports as late are still used for other frames. */
 GST_START_TEST(test_time_qos)
 {
   GstHarness *h = HARNESS(BACKEND, "GRAY8", W, H, "filter=identity", "kernel-t=<1,2,1>");

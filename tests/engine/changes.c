@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * How much a frame of the history differs from the one pushed before it, held against a mean of its own, in float64.
+ * The difference of a frame of the history from the frame pushed before it, compared with a mean computed here in
+ * float64.
  */
 #include <gst/check/gstcheck.h>
 
@@ -11,11 +12,11 @@
 #define N_FRAMES 6
 #define N_SLOTS 3
 
-/* Which frames are measured, and which frames are asked for after which push: at once, one or two pushes later, twice.
- */
+/* Which frames are measured, and whose changes are read after which push: at once, one or two pushes later, or
+ * twice. */
 static const struct {
   gboolean measured;
-  const char *asked; /* frames */
+  const char *asked; /* numbers of frames */
 } steps[N_FRAMES] = {{TRUE, "0"}, {TRUE, ""}, {TRUE, "12"}, {FALSE, "1233"}, {TRUE, ""}, {TRUE, "453"}};
 
 static const TestLayout layout = {0, 8, 4};
@@ -46,7 +47,8 @@ luma_of(const CnvImage *image, const TestFrame *frame, int x, int y)
   return luma;
 }
 
-/* Every fourth column and row, and of large frames so many that 256 are not exceeded. */
+/* Returns the mean over every fourth column and row. In large frames the steps are larger, so that there are at most
+ * 256. */
 static double
 expected_change(const CnvImage *image, const TestFrame *before, const TestFrame *frame)
 {
@@ -59,7 +61,7 @@ expected_change(const CnvImage *image, const TestFrame *before, const TestFrame 
   return sum / n;
 }
 
-/* The engine keeps luma in float32. */
+/* Checks the change of frame k. The engine keeps luma in float32. */
 static void
 check_change(const TestVariant *v, const CnvImage *image, const TestFrame *frames, int k)
 {
@@ -115,7 +117,7 @@ check_format(const TestVariant *v, const TestCase *c)
   }
 }
 
-/* Luma alone and of colours, in planes and packed, of 8 bits and more; sizes that the grid's steps do not divide. */
+/* Only luma and luma of colours, planar and packed, of 8 bits and more; sizes that the grid's steps do not divide. */
 START_TEST(test_changes)
 {
   static const TestCase cases[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Samples of the CPU engine are the same to the last bit however its work is cut: by any number of threads, as a whole
- * frame or as regions of it. Sums that run along an axis would give that away.
+ * Samples of the CPU engine have the same bits however its work is cut: by any number of threads, as a whole frame or
+ * as regions of it. Sums that run along an axis could show where the cuts are.
  */
 #include <gst/check/gstcheck.h>
 
@@ -12,13 +12,13 @@
 
 static const TestLayout in_layout = {0, 0, 5}, out_layout = {64, 1, 8};
 
-/* Of odd sizes; large enough for threads to be worth waking. */
+/* Frames of odd sizes, large enough that several threads are used. */
 static const struct {
   const char *format;
   CnvFilterType type;
   int radius, width, height;
   double scale;
-  gboolean whole_alone, interlaced; /* no regions */
+  gboolean whole_alone, interlaced; /* whole_alone: without regions */
 } rows[] = {
     {"GRAY8", CNV_FILTER_GAUSSIAN, 15, 1201, 877, 1},
     {"GRAY8", CNV_FILTER_GAUSSIAN, 15, 1201, 877, 1.3},
@@ -59,7 +59,7 @@ static const struct {
 
 static const guint threads[] = {1, 2, 3, 5, 16};
 
-/* That cut each other, in luma pixels. */
+/* Regions that intersect, in luma pixels. */
 static CnvRegion regions[] = {
     {{31, 45, 360, 251}, 0}, {{250, 100, 131, 333}, 0}, {{300, 301, 377, 255}, 0}, {{0, 440, 9999, 20}, 0}};
 
@@ -96,7 +96,7 @@ make_plan(guint row, CnvAlgorithm algorithm)
   return plan;
 }
 
-/* Makes the frame of a work with so many threads. Returns TRUE where transforms did some of it. */
+/* Filters a frame with n_threads threads. Returns TRUE if Fourier transforms filtered a plane of it. */
 static gboolean
 make(CnvPlan *plan, guint row, gboolean whole, guint n_threads, const TestFrame *in, TestFrame *out)
 {
@@ -121,8 +121,8 @@ make(CnvPlan *plan, guint row, gboolean whole, guint n_threads, const TestFrame 
   return transformed;
 }
 
-/* The first row of a plane in which two frames differ, -1: none. from: a third one, whose pixels stand in the first one
- * outside the regions; NULL: all are compared. */
+/* Returns the first row of a plane in which two frames differ, or -1. from: the input, whose pixels the first frame
+ * must have outside the regions. NULL: all pixels are compared. */
 static int
 first_difference(const TestFrame *a, const TestFrame *b, const TestFrame *from, int p)
 {
@@ -153,7 +153,7 @@ compare(guint row, guint n_threads, const TestFrame *out, const TestFrame *expec
 
     if (y >= 0)
       test_fail("row %u, %s of %s, radius %d: with %u threads %s differ in plane %d, row %d", row,
-                cnv_filters[rows[row].type].nick.nick, rows[row].format, rows[row].radius, n_threads,
+                cnv_filter_info(rows[row].type)->nick.nick, rows[row].format, rows[row].radius, n_threads,
                 in ? "regions and the whole frame" : "the frame and that of one thread", p, y);
   }
 }
@@ -173,8 +173,8 @@ run_row(guint row, CnvAlgorithm algorithm)
     guint n_threads = threads[i % G_N_ELEMENTS(threads)];
 
     if (test_options.extent == TEST_QUICK && i % (G_N_ELEMENTS(threads) - 1) != row % (G_N_ELEMENTS(threads) - 1))
-      continue; /* one or two numbers of threads a row, by turns */
-    /* A transform rounds all of its tile by all of it, and tiles lie at places of a job, which regions change. */
+      continue; /* one or two numbers of threads per row, in turn */
+    /* A transform rounds each sample of its tile by all others, and regions change where tiles begin. */
     if (!whole && (rows[row].whole_alone || transformed))
       continue;
     make(plan, row, whole, n_threads, &in, &out);
@@ -186,7 +186,7 @@ run_row(guint row, CnvAlgorithm algorithm)
   cnv_plan_unref(plan);
 }
 
-/* auto takes few taps for wide gaussians of 8 bits, separable sums that slide. */
+/* Wide gaussians of 8 bits use decimated samples with auto, and running sums with separable. */
 START_TEST(test_cuts)
 {
   if (!test_options.backend || strcmp(test_options.backend, "cpu") == 0)

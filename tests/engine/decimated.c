@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Wide gaussians by auto on a GPU, which filters decimated samples: within the arithmetic's contract against the
- * oracle, by that way and no other, and flat content stays flat.
+ * Wide gaussians by auto on a GPU, which filters decimated samples. They keep the contract of the arithmetic, compared
+ * with the oracle; they use this method and no other; and flat content stays flat.
  */
 #include <gst/check/gstcheck.h>
 
@@ -9,7 +9,7 @@
 
 #include "support/cases.h"
 
-#define MOST_INEXACT 0.01 /* of samples; none of flat content */
+#define MOST_INEXACT 0.01 /* largest share of samples that differ; flat content has none */
 
 typedef struct {
   const char *format;
@@ -18,7 +18,7 @@ typedef struct {
   double scale;
   gboolean decimates;
   const TestRegions *parts; /* NULL: the whole frame */
-  int other;                /* radius of plan 1; 0: there is none */
+  int other;                /* radius of plan 1; 0: there is only one plan */
   gboolean in_place, interlaced;
   CnvAlgorithm algorithm; /* AUTO or TENSOR */
 } Row;
@@ -28,7 +28,7 @@ static const TestRegions two = {
 static const TestRegions ellipse = {"an ellipse", 1, 1, {{{20, 31, 201, 160}, 0, CNV_SHAPE_ELLIPSE}}};
 static const TestRegions inverted = {
     "an ellipse, inverted", 1, 1, {{{20, 31, 121, 160}, 0, CNV_SHAPE_ELLIPSE}}, .invert = TRUE};
-/* Beyond the first tiles of three channels, which are 128 pixels wide. */
+/* An ellipse after the first tiles of three channels, which are 128 pixels wide. */
 static const TestRegions far_ellipse = {"a far ellipse", 1, 1, {{{271, 83, 101, 110}, 0, CNV_SHAPE_ELLIPSE}}};
 static const TestRegions moved = {"moved",       1, 1, {{{8, 6, 180, 176}, 0}}, .moved = TRUE, .target_x = 31,
                                   .target_y = 21};
@@ -40,7 +40,7 @@ static const TestRegions isolated_ellipse = {
     "an isolated ellipse", 1, 1, {{{20, 31, 201, 160}, 0, CNV_SHAPE_ELLIPSE}}, .isolated = TRUE};
 static const TestRegions of_plans = {
     "of two plans", 2, 2, {{{11, 15, 160, 161}, 0}, {{100, 60, 130, 140}, 1, CNV_SHAPE_ELLIPSE}}, .feather = 5};
-/* More than a launch has with its arguments. */
+/* More jobs than a launch can have in its arguments. */
 static const TestRegions many = {"many of two plans",
                                  2,
                                  6,
@@ -51,7 +51,7 @@ static const TestRegions many = {"many of two plans",
                                   {{91, 92, 61, 50}, 0},
                                   {{170, 101, 70, 40}, 1}}};
 
-/* The same of taps that reach so far that neighbours would be one job. */
+/* As `many`, but for longer taps, with which neighbours would become one job. */
 static const TestRegions far_apart = {"far apart, of two plans",
                                       2,
                                       6,
@@ -68,7 +68,7 @@ static const Row rows[] = {
     {"GRAY8", 340, 301, 48, CNV_BORDER_REFLECT, 0.7, TRUE, &ellipse},
     {"GRAY8", 261, 243, 60, CNV_BORDER_REPLICATE, 1, TRUE, .algorithm = CNV_ALGORITHM_TENSOR},
     {"GRAY8", 1100, 1030, 200, CNV_BORDER_REPLICATE, 1, TRUE, .algorithm = CNV_ALGORITHM_TENSOR}, /* decimated twice */
-    {"GRAY8", 700, 690, 24, CNV_BORDER_REPLICATE, 1, FALSE}, /* blur takes less time */
+    {"GRAY8", 700, 690, 24, CNV_BORDER_REPLICATE, 1, FALSE}, /* the kernel kind blur is faster */
     {"GRAY8", 261, 241, 40, CNV_BORDER_REPLICATE, 1, FALSE}, /* the frame is too small */
     {"NV12", 301, 283, 46, CNV_BORDER_WRAP, 1, TRUE},
     {"NV12", 420, 411, 64, CNV_BORDER_REPLICATE, 1, TRUE, &moved},
@@ -81,12 +81,12 @@ static const Row rows[] = {
     {"GRAY8", 261, 243, 40, CNV_BORDER_RENORMALIZE, 1, FALSE},
     {"P010_10LE", 590, 583, 96, CNV_BORDER_REPLICATE, 1, TRUE},
     {"GRAY16_LE", 261, 243, 40, CNV_BORDER_REPLICATE, 1, FALSE},
-    /* Tiles of weight 0 are copied, of which those of RGB are no power of two wide. */
+    /* Tiles of weight 0 are copied. The width of RGB's tiles is no power of two. */
     {"RGB", 431, 217, 35, CNV_BORDER_REPLICATE, 1, TRUE, &far_ellipse},
     {"RGBA", 431, 217, 35, CNV_BORDER_REPLICATE, 1, TRUE, &far_ellipse},
     {"NV12", 431, 301, 46, CNV_BORDER_REPLICATE, 1, TRUE, &inverted},
     {"P010_10LE", 590, 583, 96, CNV_BORDER_REPLICATE, 1, TRUE, &far_ellipse},
-    /* Plans that are both decimated, or one of them. */
+    /* One or both plans are decimated. */
     {"GRAY8", 301, 291, 40, CNV_BORDER_REPLICATE, 1, TRUE, &of_plans, .other = 47},
     {"NV12", 301, 291, 46, CNV_BORDER_REFLECT, 1, TRUE, &of_plans, .other = 8},
     {"RGBA", 301, 291, 33, CNV_BORDER_REPLICATE, 1, TRUE, &of_plans, .other = 46},
@@ -99,15 +99,15 @@ static const Row rows[] = {
     {"RGBA", 231, 217, 35, CNV_BORDER_REFLECT, 1, TRUE, &two, .in_place = TRUE},
     {"NV12", 301, 291, 46, CNV_BORDER_REPLICATE, 1, TRUE, &of_plans, .other = 40, .in_place = TRUE},
     {"NV12", 301, 291, 46, CNV_BORDER_REPLICATE, 1, TRUE, &many, .other = 8, .in_place = TRUE},
-    /* Windows may be smaller than the plane. */
+    /* Windows may be smaller than the plane, so these are not decimated. */
     {"GRAY8", 261, 243, 40, CNV_BORDER_REPLICATE, 1, FALSE, &isolated},
     {"GRAY8", 261, 243, 40, CNV_BORDER_REPLICATE, 1, FALSE, &isolated_ellipse},
     {"NV12", 301, 283, 46, CNV_BORDER_REPLICATE, 1, FALSE, .interlaced = TRUE},
-    /* Tiles do not blend with samples of another place. */
+    /* Tiles cannot blend with samples of another place, so this is not decimated. */
     {"GRAY8", 261, 243, 40, CNV_BORDER_REPLICATE, 1, FALSE, &moved_soft},
 };
 
-/* Contents: noise, dark noise, and waves, of which f16 numbers about 128 made too much. */
+/* Contents besides noise: dark noise, flat values, and a ramp, for which f16 numbers near 128 were too coarse. */
 static guint
 dark_value(gpointer data, int plane, int channel, int x, int y, guint full)
 {
@@ -133,7 +133,7 @@ static const struct {
   ValueAt value; /* NULL: noise */
 } contents[] = {{"noise", NULL}, {"dark", dark_value}, {"flat", flat_value}, {"a ramp", ramp_value}};
 
-/* Samples of bytes that differ from those of all taps. */
+/* Returns the share of samples that differ from the result of all taps. Only for samples of one byte. */
 static double
 inexact_share(CnvSession *session, const CnvFilter *filter, const CnvImage *image, CnvWork work, const TestFrame *in,
               const TestFrame *out)
@@ -163,7 +163,7 @@ inexact_share(CnvSession *session, const CnvFilter *filter, const CnvImage *imag
   return (double)different / samples;
 }
 
-/* The work of a row. plan: with a second one if the row has it. */
+/* Returns the work of a row. plan: has a second plan if the row has another radius. */
 static CnvWork
 work_of(const Row *row, CnvPlan *const *plan)
 {

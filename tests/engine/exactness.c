@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * How exact each engine and algorithm is, by what the frames show: percent of samples that are one off from the oracle,
- * and the largest difference, printed as a table and held to limits. Row sums of dark or bright content lie far from
- * the middle, where f16 has coarse steps, so noise alone says little.
+ * The exactness of each engine and algorithm, by content: percent of samples that are one off from the oracle, and the
+ * largest difference, printed as a table and compared with limits. Row sums of dark or bright content are far from the
+ * middle, where f16 has coarse steps, so a test with noise only is not enough.
  */
 #include <math.h>
 #include <stdio.h>
@@ -16,13 +16,13 @@
 #define HEIGHT 96
 #define SEED 20240607
 
-/* At 16 bits float32 is near its end: at most so many percent of any content. */
+/* Most percent of samples that may be one off at 16 bits, for any content: float32 is near its limit there. */
 #define MOST_OF_16_BITS 0.5
 
-/* Products of taps and samples that one run may take on the CPU's naive, some 20 ns each. */
+/* Most products of taps and samples in a run of naive on the CPU, which takes some 20 ns for each. */
 #define NAIVE_PRODUCTS 4e6
 
-/* A decoded film's luma and chroma, WIDTH x HEIGHT of NV12: film.py says how it was made. */
+/* Luma and chroma of a decoded film, WIDTH x HEIGHT in NV12. film.py says how it was made. */
 static const guint8 film[] = {
 #include "film.inc"
 };
@@ -31,13 +31,13 @@ G_STATIC_ASSERT(sizeof film == WIDTH * HEIGHT * 3 / 2);
 typedef enum { NOISE, DARK, BRIGHT, BLACK_AND_WHITE, IMPULSES, GRADIENTS, FILM, N_CONTENTS } Content;
 typedef enum { FLOAT32, TENSOR, N_ARITHMETICS } Arithmetic;
 
-/* At most so many percent of the samples of 8 and 10 bits may be one off, for each sign of taps; none may be two off,
- * nor of 16 bits. */
+/* Most percent of the samples of 8 and 10 bits that may be one off, for each sign of taps. No sample may be two off, at
+ * 16 bits either. */
 static const struct {
   const char *name;
   double most[N_ARITHMETICS];
 } contents[N_CONTENTS] = {
-    /* float32, tensor: some twice what an H200 gave */
+    /* float32, tensor: about twice the values of an H200 */
     [NOISE] = {"noise", {0.01, 0.4}},         [DARK] = {"dark noise", {0.01, 1.0}},
     [BRIGHT] = {"bright noise", {0.01, 1.0}}, [BLACK_AND_WHITE] = {"black and white", {0.01, 0.6}},
     [IMPULSES] = {"impulses", {0.01, 0.4}},   [GRADIENTS] = {"gradients", {0.01, 0.5}},
@@ -60,7 +60,7 @@ typedef struct {
   int largest;
 } Tally;
 
-/* By variant, content, format and sign of the taps. */
+/* The tallies of a variant, by content, format and sign of the taps. */
 typedef Tally Tallies[N_CONTENTS][G_N_ELEMENTS(formats)][2];
 
 typedef struct {
@@ -99,7 +99,7 @@ content_value(gpointer data, int plane, int channel, int x, int y, guint full)
   }
 }
 
-/* A frame, and what the filter makes of it. */
+/* A frame, and the expected output of a filter. */
 typedef struct {
   CnvFilter filter;
   CnvImage image;
@@ -137,7 +137,7 @@ job_clear(Job *job)
   cnv_filter_clear(&job->filter);
 }
 
-/* A tie, to within float64, may go either way. */
+/* Returns how far a sample is off. At a tie, to within float64, both neighbours are right. */
 static int
 difference(double expected, int full, int got)
 {
@@ -196,7 +196,7 @@ run_variant(const Job *job, TestVariant *v, Tally *tally)
   CnvPlan *plan = cnv_plan_new(&job->filter, &job->image, v->algorithm, v->backend, &error);
 
   if (!plan) {
-    v->refusals++; /* which ones may be is tests/algorithms.c's business */
+    v->refusals++; /* tests/unit/algorithms.c checks which plans may be rejected */
     g_error_free(error);
     return;
   }
@@ -225,7 +225,8 @@ run_all(Tallies *tallies)
       }
 }
 
-/* FALSE, in words, where the limits are broken. A few samples in a small number are chance. */
+/* Returns FALSE and prints the reason if the limits are exceeded. A few samples of a small number may be off by
+ * chance. */
 static gboolean
 check(const Tally *tally, const TestVariant *v, Content content, guint f)
 {
@@ -242,7 +243,7 @@ check(const Tally *tally, const TestVariant *v, Content content, guint f)
   return FALSE;
 }
 
-/* A column for each variant that ran. */
+/* Prints a column for each variant that ran. */
 static void
 print_head(gboolean is_signed)
 {

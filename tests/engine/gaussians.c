@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Gaussians by auto on the CPU, where few taps stand for many if they are wide, and narrow ones of 8 bits are counted
- * in 16 bits: within the arithmetic's contract against the oracle, and few samples other than those of `separable`,
- * which does neither.
+ * Gaussians by auto on the CPU. Wide ones use few taps on decimated samples, and narrow ones of 8 bits use 16-bit
+ * arithmetic. Both keep the contract of the arithmetic, compared with the oracle, and few samples differ from
+ * `separable`, which does neither.
  */
 #include <gst/check/gstcheck.h>
 
@@ -11,21 +11,21 @@
 #include "plan/plan.h"
 #include "support/cases.h"
 
-#define MOST_INEXACT 0.006            /* of noise: plan/decimated.c allows 0.0056, radius 14 in 16 bits gave 0.0045 */
-#define MOST_INEXACT_AT_EXTREMES 0.01 /* of samples that are all black or white */
+#define MOST_INEXACT 0.006 /* share of noise: plan/decimated.c allows 0.0056, radius 14 in 16 bits gave 0.0045 */
+#define MOST_INEXACT_AT_EXTREMES 0.01 /* largest share if all samples are black or white */
 
 typedef struct {
   int width, height;
 } Size;
 
-/* What one case differs in. */
+/* The settings of one case. */
 typedef struct {
   const char *format;
-  int radius, radius_y; /* -1: as radius */
+  int radius, radius_y; /* radius_y: -1: as radius */
   Size size;
-  int number;                       /* of the case, by which the rest varies */
-  gboolean extremes, coarse, fixed; /* by few taps, in 16 bits */
-  const TestRegions *parts;         /* NULL: by number */
+  int number;                       /* of the case; the other settings follow from it */
+  gboolean extremes, coarse, fixed; /* coarse: by few taps; fixed: in 16 bits */
+  const TestRegions *parts;         /* NULL: they follow from number */
 } Row;
 
 static const TestRegions regions[] = {
@@ -85,7 +85,7 @@ make(const Row *row, CnvAlgorithm algorithm, const TestFrame *in, TestFrame *out
     gboolean can = !cnv_border_renormalizes(made.border);
     gboolean fixed = row->fixed && can && g_strcmp0(test_options.simd, "plain") != 0;
 
-    /* Small frames are not met by all regions; of scaled ones errors are smaller; chroma's taps may be narrow. */
+    /* Not all regions reach into small frames; errors of scaled samples are smaller; chroma's taps may be narrow. */
     if (row->number % 4 && (parts->n_regions == 0 || (row->size.width > 200 && row->size.height > 100))) {
       ck_assert_msg(test_has_method(method, "decimated") == (row->coarse && can && !fixed), "%s: few taps", what);
       ck_assert_msg(MAX(row->radius, row->radius_y) > 20 || test_has_method(method, "fixed-point") == fixed,
@@ -100,7 +100,7 @@ make(const Row *row, CnvAlgorithm algorithm, const TestFrame *in, TestFrame *out
   cnv_filter_clear(&made);
 }
 
-/* Samples of two frames that differ, of bytes. */
+/* Counts the samples of two frames, and the samples that differ. Only for samples of one byte. */
 static void
 count(const TestFrame *a, const TestFrame *b, guint64 *samples, guint64 *different)
 {
@@ -152,7 +152,7 @@ is_left_out(void)
   return test_options.backend && strcmp(test_options.backend, "cpu") != 0;
 }
 
-/* Of frames less than twice as long as their taps all samples are filtered by all taps. */
+/* Returns TRUE if a frame is at least twice as long as its taps. All taps are used for smaller frames. */
 static gboolean
 is_large(Size size, int radius_x, int radius_y)
 {
@@ -199,7 +199,7 @@ START_TEST(test_auto)
 }
 END_TEST
 
-/* By normalised convolution: few taps do that too, of planes that are arrays of samples. */
+/* Normalised convolution, which also uses few taps on planes that are arrays of samples. */
 START_TEST(test_isolated)
 {
   static const TestRegions parts[] = {
@@ -211,7 +211,7 @@ START_TEST(test_isolated)
        .isolated = TRUE,
        .invert = TRUE},
       {"isolated ellipse", 1, 1, {{{21, 15, 220, 201}, 0, CNV_SHAPE_ELLIPSE}}, .isolated = TRUE},
-      /* Blocks far from it have weight 1 only. */
+      /* Blocks far from the ellipse have only weight 1. */
       {"isolated, inverted, small",
        1,
        1,
@@ -244,7 +244,7 @@ START_TEST(test_isolated)
 }
 END_TEST
 
-/* Filters a frame in a session, or in one of its own with so many threads. */
+/* Filters a frame in a session or, if session is NULL, in a new one with n_threads threads. */
 static void
 filter_bytes(CnvSession *session, guint n_threads, const CnvWork *work, guint8 *in, guint8 *out)
 {
@@ -260,8 +260,8 @@ filter_bytes(CnvSession *session, guint n_threads, const CnvWork *work, guint8 *
     cnv_session_close(of);
 }
 
-/* Isolated regions that stay from frame to frame, whose filtered weights a session keeps, and change after that. Number
- * of threads and frames before do not change a bit. */
+/* Isolated regions that stay the same from frame to frame, so that a session keeps their filtered weights, and change
+ * after that. The number of threads and the earlier frames must not change a bit. */
 START_TEST(test_regions_that_stay)
 {
   const CnvImage image = {cnv_format_find("NV12"), 640, 480, 0.2126, 0.0722, FALSE};
@@ -300,7 +300,7 @@ START_TEST(test_regions_that_stay)
 }
 END_TEST
 
-/* The least exact taps, and what is hardest on them. */
+/* The least exact taps, with the content that is hardest for them. */
 START_TEST(test_extremes)
 {
   static const int radii[] = {1, 4, 8, 14, 15, 16, 18, 20, 22, 24, 30, 36, 47, 60, 120};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Every backend and algorithm that is here against the oracle: sets of cases over formats, borders, radii, sizes,
+ * Every available backend and algorithm, compared with the oracle: sets of cases over formats, borders, radii, sizes,
  * filters, inputs, addresses, planes and alpha; then regions and fields (kernels_parts.c), clips (kernels_time.c),
  * plans that change, and sessions side by side (sessions.c). convolve-bench times the same algorithms. The sets run in
- * this process: a CUDA context does not survive a fork.
+ * this process, because a CUDA context does not survive a fork.
  */
 #include <gst/check/gstcheck.h>
 
@@ -92,7 +92,7 @@ START_TEST(test_all_filters)
 }
 END_TEST
 
-/* What convolve-bench times, on smaller frames. */
+/* The cases that convolve-bench times, on smaller frames. */
 START_TEST(test_timed)
 {
   GArray *cases = test_timed_cases();
@@ -201,8 +201,8 @@ run_by(const TestCase *c, CnvAlgorithm algorithm, const char *method, gboolean e
                   c->filter->name, c->radius, v->method[0]);
 }
 
-/* Boxes by prefix sums of columns and by runs along rows: about powers of two, with other taps at both ends on
- * subsampled planes, and in double. */
+/* Boxes by prefix sums, in float32 and in double. Their numbers of taps are near powers of two, and on coarser planes the
+ * outermost taps differ. */
 START_TEST(test_runs)
 {
   static const int radii[] = {7, 8, 9, 15, 16, 31, 32, 127, 255, 256, 512};
@@ -243,7 +243,8 @@ START_TEST(test_equal_taps)
 }
 END_TEST
 
-/* The radii at which sums begin to slide, and those of sigma 5, 20 and 80. Long rows and columns show what adds up. */
+/* The radii at which running sums begin, and the radii of sigma 5, 20 and 80. Long rows and columns show errors that
+ * add up. */
 START_TEST(test_sliding)
 {
   static const int radii[] = {12, 13, 15, 65, 265};
@@ -270,7 +271,7 @@ START_TEST(test_sliding)
 }
 END_TEST
 
-/* Disks by prefix sums of columns, except samples of 16 bits. */
+/* Disks by prefix sums of columns, except for samples of 16 bits. */
 START_TEST(test_disks)
 {
   static const int radii[] = {5, 8, 15, 31};
@@ -385,7 +386,7 @@ START_TEST(test_chroma)
 }
 END_TEST
 
-/* Colours weighted by alpha; and alpha filtered like them, without their scale and bias. */
+/* Colours weighted by alpha; and alpha filtered like the colours, but without scale and bias. */
 START_TEST(test_alpha)
 {
   static const char *const formats[] = {"RGBA", "ARGB64", "AYUV", "A420", "GBRA", "RGB10A2_LE", "ABGR"};
@@ -409,7 +410,7 @@ START_TEST(test_alpha)
 }
 END_TEST
 
-/* Cells of one colour: of every format, size and radius, some larger than the frame. */
+/* Cells of one colour: all formats, sizes and radii, with some cells larger than the frame. */
 START_TEST(test_cells)
 {
   static const char *const filters[] = {"mosaic", "mosaic", "fill", "mosaic-5x1", "mosaic-0x4", "mosaic-contrast"};
@@ -484,7 +485,7 @@ kernels_suite(void)
   return suite;
 }
 
-/* FALSE where the machine lacks an instruction set: engines take their best then. */
+/* Returns FALSE if the machine lacks the requested instruction set. Engines then use their best one. */
 static gboolean
 has_wanted_simd(void)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Dense kernels on both sides of the size from which the CPU engine takes Fourier transforms, against the oracle, and
- * that it does so there and not before; then frames of several tiles by several numbers of threads, bit for bit.
+ * Dense kernels on both sides of the size from which the CPU engine uses Fourier transforms, compared with the oracle.
+ * They must be used from there on, and not before. Then frames of several tiles, by several numbers of threads, which
+ * must have the same bits.
  */
 #include <gst/check/gstcheck.h>
 
@@ -18,7 +19,7 @@ typedef enum { ANY, BY_TAPS, BY_FFT } Way;
 
 static const struct {
   TestFilter filter;
-  Way large; /* of the largest frames, up to 8 bits */
+  Way large; /* how the largest frames are filtered, up to 8 bits */
 } kernels[] = {
     {{"dense-9x9", POSITIVE(9, 9)}, BY_TAPS},
     {{"dense-11x11", POSITIVE(11, 11)}, BY_TAPS},
@@ -93,7 +94,7 @@ START_TEST(test_fft_widest)
 }
 END_TEST
 
-/* Frames over time, of one kernel and of one for each; and regions, of which the small ones are not transformed. */
+/* Filters over time, with one kernel or with one per frame, and regions. Small regions are not transformed. */
 START_TEST(test_fft_parts)
 {
   static const char *const formats[] = {"GRAY8", "RGB", "GRAY16_LE"};
@@ -118,7 +119,7 @@ START_TEST(test_fft_parts)
 }
 END_TEST
 
-/* One frame by a number of threads. Returns the hash of the output, which is right. */
+/* Filters a frame with n_threads threads. Returns the hash of the output; with one thread, also checks the output. */
 static guint64
 run_threads(CnvPlan *plan, const TestFrame *in, guint n_threads)
 {

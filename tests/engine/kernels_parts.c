@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Parts of frames against the oracle: regions of every kind, and fields.
+ * Parts of frames, compared with the oracle: regions of every kind, and fields.
  */
 #include <gst/check/gstcheck.h>
 
 #include "support/cases.h"
 
-/* For frames of 61x47 pixels; coordinates odd and even, so that they cut through chroma samples. */
+/* For frames of 61x47 pixels. Coordinates are odd and even, so that regions cut through chroma samples. */
 #define WIDTH 61
 #define HEIGHT 47
 
@@ -171,7 +171,7 @@ START_TEST(test_regions)
 }
 END_TEST
 
-/* Taps so many that the CPU's sums slide. */
+/* The taps are so long that the CPU uses running sums. */
 START_TEST(test_regions_of_wide_blurs)
 {
   static const char *const formats[] = {"NV12", "RGBA", "GRAY16_LE", "UYVY", "GRAY8"};
@@ -191,7 +191,7 @@ START_TEST(test_regions_of_wide_blurs)
 }
 END_TEST
 
-/* Each kind of work on the plane's samples once with regions: weights, words, gradients, planes that are left alone. */
+/* Each kind of plane once with regions: weights, words, gradients, planes that are not filtered. */
 START_TEST(test_regions_of_kinds)
 {
   static const struct {
@@ -247,7 +247,7 @@ START_TEST(test_regions_of_cells)
       TestCase c = test_case_base(kinds[k].filter, kinds[k].format, WIDTH, HEIGHT);
 
       if (rows[i].n_random > 100 && !rows[i].invert)
-        continue; /* regions that are joined, see work.h */
+        continue; /* regions that are merged, see Crowds in work.h */
       c.radius = kinds[k].radius;
       c.border = (i + k) % CNV_N_BORDERS;
       c.color = 0xc03060c0;
@@ -298,7 +298,7 @@ START_TEST(test_regions_of_fields)
 }
 END_TEST
 
-/* Regions in the structure of work for a whole frame are not looked at. */
+/* Work on a whole frame ignores the regions in its structure. */
 START_TEST(test_everything)
 {
   static CnvRegion region = {{3, 3, 9, 9}, 0};
@@ -335,7 +335,7 @@ START_TEST(test_everything)
 }
 END_TEST
 
-/* Isolated shapes on frames of many tiles. Each shape leaves weights in memory that the next must not read. */
+/* Isolated shapes on frames of many tiles. Each shape leaves weights in memory that the next one must not read. */
 START_TEST(test_isolated_tiles)
 {
   static const TestRegions shapes[] = {
@@ -363,7 +363,7 @@ START_TEST(test_isolated_tiles)
       c.radius = kinds[k].radius;
       c.border = (i + k) % CNV_N_BORDERS;
       c.color = 0xff3060c0;
-      if ((i + k) % 3 > 0) /* else at odd addresses, which the copy engine does not take */
+      if ((i + k) % 3 > 0) /* else at odd addresses, which the copy engine does not support */
         c.in = c.out = (TestLayout){.joined = TRUE};
       c.regions = &shapes[i];
       test_case_run(&c);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Filters over several frames against the oracle: every frame of short clips, kept in a ring of slots as long as the
- * taps in time, with the clip's ends, a cut, regions and fields, on every variant.
+ * Filters over several frames, compared with the oracle: every frame of short clips, kept in a ring with one slot per
+ * tap in time; with the clip's ends, a cut, regions and fields; on every variant.
  */
 #include <gst/check/gstcheck.h>
 
@@ -14,34 +14,34 @@
 #define N_TEMPORAL_BORDERS (CNV_TEMPORAL_REFLECT + 1)
 #define MAX_FRAMES 7
 
-/* Multiples of 8, as a GPU takes words; odd addresses are among the cases of kernels.c. */
+/* Multiples of 8, because a GPU accesses words. kernels.c has cases with odd addresses. */
 static const TestLayout in_layout = {0, 8, 24}, joined_layout = {.joined = TRUE}, out_layout = {64, 16, 8};
 
-/* A frame of a kernel: as it is, doubled, not at all, and negative. */
+/* Frames of a kernel: the first one, the same doubled, all 0, and negative. */
 static const double picture_times_weights[] = {1, 2, 1, 2, 5, 2, 1, 2, 1, 2,  4,  2,  4,  10, 4,  2,  4,  2,
                                                0, 0, 0, 0, 0, 0, 0, 0, 0, -1, -2, -1, -2, -5, -2, -1, -2, -1};
-/* Frames that each sum to 0, though not in binary fractions, and are no multiples of each other. */
+/* Frames that each add up to 0, though not in binary fractions, and are not multiples of each other. */
 static const double frames_without_sum[] = {0.1, 0.2, -0.3, -0.7, 0.6, 0.1, 0.4, -0.1, -0.3};
 static const double frame_of_zeros[] = {1, 2, 3, 0, 0, 0, 3, 1, 1};
 static const double lopsided[] = {0, 0, 1, 0, 3, 0, 5, 0, 0, 2, 0, 0};
 
 #define GENERATED(type) CNV_FILTER_##type, TAPS_NONE, 0, 0, FALSE, -1, -1
 #define CUSTOM(taps, width, height) CNV_FILTER_CUSTOM, TAPS_##taps, width, height, FALSE, -1, -1
-#define TIME_ALONE CNV_FILTER_CUSTOM, TAPS_NONE, 0, 0, TRUE, -1, -1 /* no taps in the picture are given */
+#define TIME_ALONE CNV_FILTER_CUSTOM, TAPS_NONE, 0, 0, TRUE, -1, -1 /* no taps in the picture */
 
 typedef struct {
   TestFilter filter; /* in the picture */
-  int radius;        /* taps in time: a gaussian of that radius */
+  int radius;        /* taps in time: radius of a gaussian */
   double sigma;
-  int n; /* or those of kernel-t */
+  int n; /* or number of taps in kernel-t */
   double taps[5];
   gboolean causal;
   enum {
     ANY,
     ROWS_AND_COLUMNS,
     MEANS
-  } kind; /* ROWS_AND_COLUMNS: no algorithm refuses it. MEANS: and no negative tap,
-             so that colours can be weighted by alpha */
+  } kind; /* ROWS_AND_COLUMNS: no algorithm rejects it. MEANS: in addition no tap is negative, so that colours can be
+             weighted by alpha */
 } ClipFilter;
 
 static const ClipFilter filters[] = {
@@ -83,7 +83,8 @@ static const ClipFilter filters[] = {
     {{"lopsided, flipped", CUSTOM(FIXED, 2, 2), 0, 1, 0, .fixed = lopsided, .flip = TRUE, .depth = 3}},
 };
 
-/* What is filtered of the frames; TWO_PLANS: regions by plans of different radius; MOVED: and put elsewhere. */
+/* The part of a frame that is filtered. TWO_PLANS: regions by plans of different radius. MOVED: a region, written at
+ * another place. */
 typedef enum {
   ALL,
   FIELDS,
@@ -99,19 +100,19 @@ typedef enum {
 
 #define MAX_PLANS 2
 
-/* The last one is for TWO_PLANS alone, MOVED has but the first. */
+/* Only TWO_PLANS uses the last region, and MOVED uses only the first. */
 static const CnvRegion regions[] = {{{3, 2, 9, 7}, 0}, {{10, 5, 14, 5}, 0}, {{6, 0, 5, 11}, 1}};
 static const CnvRegion ellipses[] = {{{3, 2, 9, 7}, 0, CNV_SHAPE_ELLIPSE}, {{8, 1, 16, 10}, 0, CNV_SHAPE_ELLIPSE}};
 
 typedef struct {
   char *what;
   const ClipFilter *row;
-  CnvFilter filter; /* that of plan 0 */
+  CnvFilter filter; /* filter of plan 0 */
   CnvImage image;
   OracleTime time;
-  int n_frames, cut; /* cut: the first frame behind it; 0: none */
+  int n_frames, cut; /* cut: the first frame after it; 0: none */
   CnvTemporalBorder border;
-  gboolean one_by_one; /* each is waited for */
+  gboolean one_by_one; /* waits for each frame */
   CnvWork work;
   TestFrame in[MAX_FRAMES], out[MAX_FRAMES];
   CnvFrame view[MAX_FRAMES]; /* of in, for the oracle */
@@ -157,7 +158,7 @@ pick(guint32 *state, guint n)
   return (test_random(state) >> 8) % n;
 }
 
-/* What the sets do not loop over is picked at random, from the case's seed. */
+/* Prepares a clip. Everything that the sets do not loop over is random, from the case's seed. */
 static void
 clip_init(Clip *clip, const ClipFilter *row, const char *format, CnvTemporalBorder border, guint32 seed)
 {
@@ -165,7 +166,8 @@ clip_init(Clip *clip, const ClipFilter *row, const char *format, CnvTemporalBord
   const gboolean premultiply = g_str_equal(format, "A420") && row->kind == MEANS;
   guint32 state = seed | 1;
   const CnvBorder around = pick(&state, CNV_N_BORDERS);
-  const Part part = pick(&state, row->kind == MEANS ? N_PARTS : ISOLATED_INVERTED); /* others have no sum */
+  const Part part = pick(&state, row->kind == MEANS ? N_PARTS : ISOLATED_INVERTED); /* other filters have no sum to
+                                                                                       keep */
   char *label = test_case_label();
 
   *clip = (Clip){.row = row, .n_frames = 1 + pick(&state, MAX_FRAMES), .border = border, .work = make_work(part)};
@@ -195,7 +197,7 @@ clip_clear(Clip *clip)
   g_free(clip->what);
 }
 
-/* What frame f can see of the clip. */
+/* Returns the part of the clip that frame f can read. */
 static OracleClip
 stretch(const Clip *clip, int f)
 {
@@ -208,7 +210,7 @@ stretch(const Clip *clip, int f)
                       .border = clip->border};
 }
 
-/* The slots of the frames under the taps in time, for frame f. */
+/* Finds the slots of the frames under the taps in time, for frame f. */
 static void
 list_slots(const Clip *clip, int f, int slot[CNV_MAX_TEMPORAL_TAPS])
 {
@@ -235,11 +237,12 @@ submit_frame(Clip *clip, CnvSession *session, CnvPlan *const *plan, int f, GErro
   work.temporal_tap = temporal_tap;
   work.n_temporal_taps = cnv_temporal_taps_make(plan[0], slot, clip->border, temporal_tap);
   right = cnv_session_submit(session, &work, &kept, &clip->run[f].to, error);
-  memset(temporal_tap, 0x55, sizeof temporal_tap); /* the session keeps nothing of it */
+  memset(temporal_tap, 0x55, sizeof temporal_tap); /* the session must not use it any more */
   return right && (!clip->one_by_one || cnv_session_wait(session, error));
 }
 
-/* Two of three frames may stay in their place, and do so on a GPU where all frames are alike. */
+/* Pushes a frame into the history. Two of three frames may be used without a copy, and are on a GPU if they are
+ * joined. */
 static gboolean
 push_frame(Clip *clip, CnvSession *session, int f, GError **error)
 {
@@ -254,7 +257,8 @@ push_frame(Clip *clip, CnvSession *session, int f, GError **error)
   return TRUE;
 }
 
-/* Each frame is kept just before the first one that it counts for, in the place of one that counts no more. */
+/* Submits all frames. Each one is pushed just before the first output that needs it, into the slot of a frame that is
+ * not needed any more. */
 static gboolean
 submit_clip(Clip *clip, CnvSession *session, CnvPlan *const *plan, GError **error)
 {
@@ -300,7 +304,7 @@ frame_bytes(const Clip *clip)
   return bytes;
 }
 
-/* Each frame is uploaded once, however often it counts. */
+/* Checks that each frame is uploaded once, however often it is used. */
 static void
 check_stats(const Clip *clip, const TestVariant *v, const CnvSessionStats *before, const char *name)
 {
@@ -344,7 +348,7 @@ run_plans(Clip *clip, TestVariant *v, CnvPlan *const *plan, const char *name)
   v->runs++;
 }
 
-/* The algorithm that was asked for is the one that runs. */
+/* Checks that the requested algorithm is the one that runs. */
 static void
 check_plan(const Clip *clip, const TestVariant *v, const CnvPlan *plan, const char *name)
 {
@@ -358,8 +362,9 @@ check_plan(const Clip *clip, const TestVariant *v, const CnvPlan *plan, const ch
                 cnv_algorithm_nicks[plan->plane[p].algorithm].nick);
 }
 
-/* What fused has no excuse for, nor tensor where the GPU has it: of a single plane of 8 bits means of so few frames
- * that shared memory holds their tiles, and 3D kernels. */
+/* Returns TRUE if the algorithm has no reason to reject the clip, for a single plane of 8 bits on a GPU. fused must
+ * support means of few enough frames that shared memory has room for their tiles. tensor must support 3D kernels, if
+ * the GPU has tensor cores. */
 static gboolean
 must_be_fast(const Clip *clip, const TestVariant *v, const GError *refusal)
 {
@@ -386,13 +391,13 @@ static void
 run_variant(Clip *clip, TestVariant *v)
 {
   CnvPlan *plan[MAX_PLANS] = {NULL};
-  CnvFilter filter = clip->filter; /* without references: only its radius changes */
+  CnvFilter filter = clip->filter; /* borrows the references: only the radius changes */
   char *name = test_variant_name(v);
   GError *error = NULL;
 
   for (guint i = 0; i < clip->work.n_plans && !error; i++) {
     plan[i] = cnv_plan_new(&filter, &clip->image, v->algorithm, v->backend, &error);
-    filter.radius += clip->row->filter.radius == 0 ? 2 : 0; /* as far as it has none of its own */
+    filter.radius += clip->row->filter.radius == 0 ? 2 : 0; /* unless it has a radius of its own */
   }
   if (error) {
     check_refusal(clip, v, error, name);

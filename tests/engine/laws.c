@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Laws that every convolution keeps, whoever computes it: no reference is needed to see one broken. Each is tried on
- * every backend and algorithm that is here and can do it, over the test filters.
+ * Laws of every convolution, whoever computes it: a broken one shows without a reference. Each is checked on every
+ * available backend and algorithm that supports it, over the test filters.
  *
- *   impulse    a single sample gives the taps, where anchor, flip and border put them
- *   shift      a picture that is moved comes out moved, away from the edges
- *   sum        two pictures filtered and added are their sum filtered, where nothing is clamped
- *   flat       a flat frame stays flat, bit for bit, in every format, under every border but constant
- *   mirror     taps that are symmetric give a mirrored picture mirrored, edges too
- *   transpose  rows and columns of picture and taps exchanged give the result with its rows and columns exchanged
- *   outer      taps as a row and a column give what they give multiplied out, by every algorithm
- *   cells      a mosaic of a mosaic is the same again
- *   still      frames that are all alike come out of a mean over time as they went in
+ *   impulse    a single sample gives the taps, at the places that follow from anchor, flip and border
+ *   shift      a picture that is moved gives the result moved, away from the edges
+ *   sum        two pictures filtered and added are their sum filtered, unless something is clamped
+ *   flat       a flat frame stays flat, bit for bit, in every format, with every border except constant
+ *   mirror     symmetric taps give the mirrored result of a mirrored picture, also at the edges
+ *   transpose  exchanging rows and columns of picture and taps exchanges them in the result
+ *   outer      taps as a row and a column give the result of their outer product, by every algorithm
+ *   cells      a mosaic of a mosaic is equal to the mosaic
+ *   still      a mean over time does not change frames that are all equal
  *
- * CNV_SEED and CNV_CASE in the environment: as cases.h says.
+ * CNV_SEED and CNV_CASE in the environment: see cases.h.
  */
 #include <gst/check/gstcheck.h>
 
@@ -26,9 +26,8 @@
 
 static const char *const formats[] = {"GRAY8", "NV12", "RGBA", "P010_10LE", "YUY2", "RGB", "I420_10LE", "GRAY16_LE"};
 
-/* Not renormalize for taps of both signs: where those that find a sample add up to nothing it gives mid-grey
- * (border.h).
- */
+/* Returns a border mode by number. Taps of both signs get no renormalize: if the taps that meet a sample add up to 0,
+ * it gives mid-grey (border.h). */
 static CnvBorder
 some_border(const TestFilter *row, guint n)
 {
@@ -49,7 +48,7 @@ impulse(const Trial *t, const TrialSample *s, int which)
   return s->x == t->at[0] && s->y == t->at[1] ? s->full : s->zero;
 }
 
-/* Step by step, as border.h draws it. -1: no sample. */
+/* Returns the index that replaces index i, walked step by step as border.h draws it. -1: no sample. */
 static int
 walk(CnvBorder border, int i, int n)
 {
@@ -74,7 +73,7 @@ walk(CnvBorder border, int i, int n)
   return i;
 }
 
-/* The taps that fall on the impulse. */
+/* Returns the sum of the taps that meet the impulse, as a sample. */
 static double
 response(const Trial *t, const TrialSample *s)
 {
@@ -100,7 +99,7 @@ response(const Trial *t, const TrialSample *s)
   return MIN(hit, 1) * s->full;
 }
 
-/* What float32 sums may be off where taps that are not normalised make them large: some 2^-22 of that. */
+/* Returns the error of float32 sums if taps that are not normalised make them large: some 2^-22 of the sum. */
 static double
 error_of_sums(const Trial *t)
 {
@@ -156,9 +155,9 @@ END_TEST
 
 #define SHIFT_X 6 /* luma pixels, and a multiple of any subsampling */
 #define SHIFT_Y 4
-#define REACH 18 /* at least that of any test filter with radius 3 */
+#define REACH 18 /* at least the reach of any test filter with radius 3 */
 
-/* The second frame sees the same picture from farther to the right and below. */
+/* Returns noise. The second frame shows the same picture from a place further to the right and below. */
 static guint
 moved_noise(const Trial *t, const TrialSample *s, int which)
 {
@@ -185,7 +184,7 @@ check_shift(Trial *t)
   trial_check(t, &t->out[1], moved, 2 * trial_rounding(t), TRUE);
 }
 
-/* Cells stay in their place. */
+/* Returns TRUE if the filter has cells, which do not move with the picture. */
 static gboolean
 has_cells(const TestFilter *row)
 {
@@ -229,7 +228,7 @@ is_clamped(int value, const TrialSample *s)
   return value == 0 || value == s->full;
 }
 
-/* Bias is in all three; of chroma it is left out, and neutral is. */
+/* Returns the expected sum. Bias is in all three results. Chroma has no bias, but its neutral value is in all three. */
 static double
 sum_of_parts(const Trial *t, const TrialSample *s)
 {
@@ -246,11 +245,11 @@ check_sum(Trial *t)
   trial_check(t, &t->out[2], sum_of_parts, 3 * trial_rounding(t), FALSE);
 }
 
-/* The root of a sum of squares is no sum. */
+/* Returns TRUE if the result is the root of a sum of squares, which is not additive. */
 static gboolean
 is_magnitude(const TestFilter *row)
 {
-  return row->type >= CNV_FILTER_SOBEL && row->type <= CNV_FILTER_PREWITT && row->gradient == CNV_GRADIENT_MAGNITUDE;
+  return cnv_filter_info(row->type)->is_gradient && row->gradient == CNV_GRADIENT_MAGNITUDE;
 }
 
 START_TEST(test_sum)
@@ -363,7 +362,7 @@ START_TEST(test_mirror)
 
   for (guint i = 0; i < G_N_ELEMENTS(names); i++)
     for (int border = 0; border < CNV_N_BORDERS; border++) {
-      const int wide = (i + border) % 2, width = wide ? 620 : 48, height = wide ? 9 : 34; /* wide: of several tiles */
+      const int wide = (i + border) % 2, width = wide ? 620 : 48, height = wide ? 9 : 34; /* wide: several tiles */
       Trial t;
 
       if (!trial_init(&t, "mirror", test_filter_find(names[i]), formats[(i + border) % G_N_ELEMENTS(formats)], width,
@@ -471,7 +470,7 @@ as_the_first(const Trial *t, const TrialSample *s)
   return trial_value(t->kept, s, s->x, s->y);
 }
 
-/* The first variant is naive. */
+/* Compares both outputs with the result of the first variant, which is naive. */
 static void
 check_outer(Trial *t)
 {
@@ -553,12 +552,12 @@ END_TEST
 
 /* ---- still ---- */
 
-/* The frame's number among those of the clip, of which as many are kept as there are taps in time; of the others there
- * are none. The seed picks it. */
+/* Submits a frame of a clip in which all frames are equal. The history has one slot per tap in time, and only some of
+ * the frames exist. The seed selects them. */
 static gboolean
 start_still(Trial *t, CnvPlan *plan, TestRun *run, GError **error)
 {
-  const int n = plan->n_temporal_taps, seen = 1 + t->seed % n; /* of them the output's */
+  const int n = plan->n_temporal_taps, seen = 1 + t->seed % n; /* number of frames that exist */
   const int first = MAX(0, plan->center - (int)(t->seed / 64 % seen));
   const CnvFrame in = {.memory = CNV_MEMORY_HISTORY, .slot = plan->center};
   CnvWork work = CNV_WORK_ALL(&plan);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Regions that cannot be right, as many as there may be, on the CPU engine and a small stack: frames are filtered, by
- * one thread and by three to the same bits, and jobs stay within the frame and within bounds. And work that is the same
- * from frame to frame is planned once.
+ * Regions that cannot be right, in the largest number, on the CPU engine with a small stack. Frames are filtered by one
+ * thread and by three with the same bits, and jobs stay within the frame and within limits. Work that is the same from
+ * frame to frame is planned once.
  */
 #include <string.h>
 
@@ -20,7 +20,7 @@
 #define N_MASKS 4
 #define FAR (1 << 24)
 #define JOBS_MOST (12 * CNV_MAX_REGIONS)
-#define SECONDS_MOST 2 /* of one frame; it takes a few milliseconds */
+#define SECONDS_MOST 2 /* per frame, which takes a few milliseconds */
 #define ROUNDS 150
 
 #define N_SESSIONS 2
@@ -30,7 +30,7 @@ static const guint threads[N_SESSIONS] = {1, 3};
 /* Sessions with their plans and frames of one size. */
 typedef struct {
   CnvSession *session[N_SESSIONS];
-  guint by_threads; /* frames that several threads made: for little work the engine takes one */
+  guint by_threads; /* number of frames that several threads filtered; for little work the engine uses one */
   CnvPlan *plan[PLANS];
   TestFrame in, out;
   CnvMask *mask[N_MASKS];
@@ -102,7 +102,7 @@ check_jobs(Trial *t, const CnvWork *work, const char *what)
   }
 }
 
-/* Returns a checksum of the frame. */
+/* Filters the frame. Returns a checksum of the output. */
 static guint64
 run(Trial *t, CnvSession *session, const CnvWork *work, const char *what)
 {
@@ -148,7 +148,7 @@ static const struct {
              {"GRAY8", 1, 1, CNV_FILTER_GAUSSIAN},    {"GRAY8", CNV_SIZE_MAX, 1, CNV_FILTER_GAUSSIAN},
              {"I420", 1, 4000, CNV_FILTER_SOBEL},     {"NV12", 259, 131, CNV_FILTER_MOSAIC}};
 
-/* Crowds of all kinds, shapes and widths of feather. */
+/* Crowds of all kinds and shapes, with all widths of feather. */
 START_TEST(test_crowds)
 {
   static const double feathers[] = {0, 0.5, 31, 1024};
@@ -177,7 +177,7 @@ START_TEST(test_crowds)
 }
 END_TEST
 
-/* Rectangles and targets anywhere an int can be. */
+/* Rectangles and targets at any place that an int can name. */
 START_TEST(test_anywhere)
 {
   Trial *t = trial_new(sizes[_i].format, sizes[_i].width, sizes[_i].height, sizes[_i].type);
@@ -218,7 +218,7 @@ START_TEST(test_anywhere)
 }
 END_TEST
 
-/* Jobs and weights are made once for frames with the same regions, and again if one of them changes. */
+/* Jobs and weights are computed once for frames with the same regions, and again if one of the regions changes. */
 START_TEST(test_same_work)
 {
   Trial *t = trial_new("NV12", 641, 359, CNV_FILTER_GAUSSIAN);

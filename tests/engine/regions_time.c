@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Frames with as many regions as there can be, of shapes that are hard to cut, take no more than MOST times what the
- * whole frame takes by the strongest of the same filters: on the CPU engine, in the same run. And the time of regions
- * as they are in daily use.
+ * Frames with the largest number of regions, in shapes that are hard to cut, take at most MOST times as long as the
+ * whole frame with the strongest of their filters: on the CPU engine, in the same run. Other tests limit the time of
+ * regions in daily use.
  */
 #include <stdio.h>
 #include <string.h>
@@ -20,8 +20,8 @@
 #define HEIGHT 1080
 #define N_ROWS 7
 #define MOST 12
-#define TRIES 20      /* noise adds to a time and takes nothing off */
-#define WHOLE_TRIES 3 /* of the whole frame, at first */
+#define TRIES 20      /* noise only makes a time longer */
+#define WHOLE_TRIES 3 /* of the whole frame, before any regions */
 
 #define PLANNINGS 500
 /* Limits of an optimized build, with room for slow and busy machines. Measured on two cores of an EPYC: 29 us, and 1.22
@@ -55,7 +55,7 @@ static const Mode modes[] = {
     {"target", 1, .moved = TRUE},
 };
 
-/* A frame of noise and one to be written. */
+/* A frame of noise, and a frame for the output. */
 typedef struct {
   guint8 *memory;
   CnvFrame in, out;
@@ -103,9 +103,9 @@ plan_of(const CnvImage *image, CnvFilterType type, int radius, CnvAlgorithm algo
   return plan;
 }
 
-/* How many times the whole frame's time it takes; each at its best. all: the whole frame's time, as it was measured for
- * other modes; where that is too little both are measured, by turns, since the machine may be busier now. The regions
- * are never those of the frame before. */
+/* Returns the time of the work divided by the time of the whole frame, each at its best. all: the time of the whole
+ * frame, measured for other modes. If that is too little, both are measured in turn, since the machine may be busier
+ * now. The regions always differ from those of the frame before. */
 static double
 ratio_of(CnvSession *const session[2], const CnvWork *work, CnvRegion *region, const CnvWork *whole, double all,
          const Frames *f)
@@ -123,7 +123,7 @@ ratio_of(CnvSession *const session[2], const CnvWork *work, CnvRegion *region, c
   return part / all;
 }
 
-/* all: the least time of the whole frame so far, by fields or not. */
+/* Checks the time of a mode. all: the least time of the whole frame so far, without and with fields. */
 static void
 check_mode(CnvSession *const session[2], const Mode *mode, CrowdShape shape, CnvPlan *const *plans, double all[2],
            const Frames *f)
@@ -147,13 +147,13 @@ check_mode(CnvSession *const session[2], const Mode *mode, CrowdShape shape, Cnv
   ck_assert_msg(ratio <= MOST, "%s, %s: %.1f times the whole frame", mode->name, crowd_names[shape], ratio);
 }
 
-/* The radii of plans for relative strength follow sizes; the whole frame's is the largest of them, in float32, since
- * auto's faster ways for gaussians gain little on small pieces. */
+/* Checks the times of all modes. The radii of plans for relative strength follow sizes. The whole frame has the largest
+ * radius, in float32, since auto's faster methods for gaussians gain little on small pieces. */
 static void
 check_modes(const char *format, CnvFilterType type, int radius)
 {
   const CnvImage image = {cnv_format_find(format), WIDTH, HEIGHT, 0.2126, 0.0722, FALSE};
-  CnvSession *session[2]; /* so that neither finds its plans gone */
+  CnvSession *session[2]; /* two, so that each keeps its plans */
   Frames f = frames_new(&image);
   CnvPlan *plan[CROWD_PLANS + 1];
   double all[2] = {G_MAXDOUBLE, G_MAXDOUBLE};
@@ -164,7 +164,7 @@ check_modes(const char *format, CnvFilterType type, int radius)
       plan_of(&image, type, radius, type == CNV_FILTER_GAUSSIAN ? CNV_ALGORITHM_SEPARABLE : CNV_ALGORITHM_AUTO);
   for (int i = 0; i < 2; i++)
     session[i] = cnv_backend_find("cpu")->open(&(CnvSessionOptions){.n_threads = 1}, NULL);
-  printf("%s, %s, radius %d\n", format, cnv_filters[type].nick.nick, radius);
+  printf("%s, %s, radius %d\n", format, cnv_filter_info(type)->nick.nick, radius);
   for (guint m = 0; m < G_N_ELEMENTS(modes); m++)
     for (CrowdShape shape = 0; shape < N_CROWDS; shape++)
       check_mode(session, &modes[m], shape, plan, all, &f);
@@ -199,7 +199,7 @@ microseconds(clockid_t clock)
   return (double)time.tv_sec * 1e6 + (double)time.tv_nsec / 1e3;
 }
 
-/* Jobs of 64 ellipses that move, at 4K: at best, of the thread's own time. */
+/* The best time for the jobs of 64 moving ellipses at 4K, in processor time of the thread. */
 START_TEST(test_planning)
 {
   const CnvImage image = {cnv_format_find("NV12"), 3840, 2160, 0.2126, 0.0722, FALSE};
@@ -229,8 +229,8 @@ START_TEST(test_planning)
 }
 END_TEST
 
-/* A mask over the whole frame, nowhere 0 or 1, takes little more than the whole frame without it: at best, of the time
- * of both threads. */
+/* A mask over the whole frame, nowhere 0 or 1, takes little longer than the whole frame without it: the best times, as
+ * the sum of both threads. */
 START_TEST(test_soft_mask)
 {
   const CnvImage image = {cnv_format_find("NV12"), WIDTH, HEIGHT, 0.2126, 0.0722, FALSE};
@@ -266,14 +266,14 @@ START_TEST(test_soft_mask)
 }
 END_TEST
 
-/* Masks of the whole frame. */
+/* Returns a weight of noise, never 0 or 255. */
 static guint8
 soft_weight(int x, int y)
 {
   return (guint8)(1 + ((guint32)(y * WIDTH + x) * 2654435761u >> 16) % 254);
 }
 
-/* A person: an ellipse with a soft edge of some 8 pixels. */
+/* Returns the weight of a person: an ellipse with a soft edge of some 8 pixels. */
 static guint8
 person_weight(int x, int y)
 {
@@ -282,8 +282,9 @@ person_weight(int x, int y)
   return (guint8)(255 * CLAMP((1.1 - dx * dx - dy * dy) * 20, 0, 1));
 }
 
-/* Isolated masks: at best, of the time of both threads. Measured on two cores of an EPYC: noise takes 1.8 to 4.7 times
- * the plain blur, a person and the background up to 3.0; with the weight filtered for every frame up to 7 and 5.9. */
+/* Isolated masks: the best times, as the sum of both threads. Measured on two cores of an EPYC: noise takes 1.8 to 4.7
+ * times as long as the plain blur, a person and the background up to 3.0. With the weight filtered for every frame they
+ * took up to 7 and 5.9. */
 static const struct {
   const char *name;
   guint8 (*weight)(int x, int y);
@@ -311,7 +312,7 @@ check_isolated(const char *format, int radius, guint m, const CnvMask *mask)
 
   for (int i = 0; i < 2; i++) {
     session[i] = cnv_backend_find("cpu")->open(&(CnvSessionOptions){.n_threads = 2}, NULL);
-    ck_assert(cnv_session_submit(session[i], &work[i], &f.in, &f.out, NULL)); /* the mask is new */
+    ck_assert(cnv_session_submit(session[i], &work[i], &f.in, &f.out, NULL)); /* computes what is kept for the mask */
   }
   for (int try = 0; try < SOFT_TRIES && (try < 10 || least[1] > most * least[0]); try++)
     for (int i = 0; i < 2; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What must hold between frames: plans and regions that change at every frame while earlier frames are still in flight,
- * sessions with different taps beside each other, sessions in threads, numbers of threads, and frames that the front
- * door refuses.
+ * What must hold between frames: plans and regions that change at every frame while earlier frames are in flight,
+ * sessions with different taps side by side, sessions in threads, numbers of threads, and frames that the front door
+ * rejects.
  */
 #include <gst/check/gstcheck.h>
 
@@ -16,14 +16,14 @@
 #define REGIONS 8
 #define THREADS 4
 #define THREAD_FRAMES 40
-#define NAIVE_FRAMES 4 /* which are slow, and keep nothing from one to the next */
+#define NAIVE_FRAMES 4 /* naive is slow, and keeps nothing from frame to frame */
 
 static const CnvSessionOptions any_device = {.device = -1};
 
-/* Multiples of 4, as a GPU takes words; odd ones are among the cases of kernels.c. */
+/* Multiples of 4, because a GPU accesses words. kernels.c has cases with odd addresses. */
 static const TestLayout in_layout = {0, 8, 4}, out_layout = {64, 4, 8};
 
-/* Filters unlike each other; every algorithm can do all of them. */
+/* Filters that are unlike each other. Every algorithm supports them. */
 static const struct {
   const char *filter;
   int radius;
@@ -50,8 +50,8 @@ mixed_plan(guint which, const TestVariant *v, const char *format, int width, int
   return plan;
 }
 
-/* A frame and its work. Slots are submitted to sessions in turn without waiting; then all are waited for and checked.
- */
+/* A frame and its work. Slots are submitted to sessions in turn without waiting. Then all are waited for and
+ * checked. */
 typedef struct {
   CnvPlan *plan[TEST_MAX_PLANS];
   CnvRegion region[REGIONS];
@@ -60,7 +60,7 @@ typedef struct {
   TestRun run;
 } Slot;
 
-/* plan: taken over. All of the frame is filtered, unless the work is changed. */
+/* Prepares a slot, and takes ownership of plan. The whole frame is filtered, unless the caller changes the work. */
 static void
 slot_init(Slot *slot, CnvPlan *plan, const TestVariant *v, guint32 seed)
 {
@@ -87,7 +87,8 @@ slot_finish(Slot *slot, const char *what)
     cnv_plan_unref(slot->plan[i]);
 }
 
-/* n_streams: so many the sessions are to work on by turns, without a wait between; 0: on their own. */
+/* Submits all slots, waits, and checks them. n_streams: number of streams on which the sessions work in turn, without a
+ * wait in between; 0: their own stream. */
 static void
 run_slots(Slot *slots, int n, CnvSession *const *sessions, int n_sessions, int n_streams, const char *what)
 {
@@ -108,7 +109,7 @@ run_slots(Slot *slots, int n, CnvSession *const *sessions, int n_sessions, int n
     slot_finish(&slots[i], what);
 }
 
-/* Returns how many frames the variant could do. */
+/* Runs frames with different plans. Returns the number of frames that the variant supports. */
 static int
 run_mixed(const TestVariant *v, CnvSession *const *sessions, int n_sessions, int n_streams, const char *what)
 {
@@ -155,7 +156,7 @@ START_TEST(test_plan_changes)
 }
 END_TEST
 
-/* Plans for regions of one frame, narrow to wide; NULL where the variant can do none of them. */
+/* Returns a plan for regions of a frame, or NULL if the variant does not support it. */
 static CnvPlan *
 blur_plan(const TestVariant *v, const char *format, int radius)
 {
@@ -174,7 +175,7 @@ blur_plan(const TestVariant *v, const char *format, int radius)
   return plan;
 }
 
-/* Other regions than the frame before, of other plans, now and then in fields, inverted or isolated. */
+/* Sets regions other than in the frame before, with several plans; some in fields, inverted or isolated. */
 static void
 slot_regions(Slot *slot, const TestVariant *v, const char *format, guint32 *state)
 {
@@ -214,8 +215,8 @@ run_regions(TestVariant *v, const char *format, guint32 *state)
   ck_assert_int_eq(v->session->stats.frames - before, FRAMES);
 }
 
-/* Two frames have the same work, and the next two differ from them by one thing alone, by the bits of the number's Gray
- * code. */
+/* Sets regions. Two frames have the same work, and the next two differ from them in only one thing, by the bits of the
+ * number's Gray code. */
 static void
 slot_step(Slot *slot, guint n)
 {
@@ -249,7 +250,7 @@ run_steps(TestVariant *v, const char *format)
   g_clear_pointer(&plans[1], cnv_plan_unref);
 }
 
-/* Taps, tables and device buffers of a session are in order from one stream to the next. */
+/* Taps, tables and device buffers of a session stay in order when the stream changes. */
 START_TEST(test_stream_changes)
 {
   for (guint i = 0; i < test_variants->len; i++) {
@@ -315,7 +316,7 @@ START_TEST(test_cpu_threads)
 }
 END_TEST
 
-/* Another instruction set than the best: the one that any machine of the family has. */
+/* An instruction set other than the best: one that every machine of the family has. */
 START_TEST(test_cpu_simd)
 {
 #ifdef __aarch64__
@@ -340,12 +341,13 @@ START_TEST(test_cpu_simd)
 }
 END_TEST
 
-/* A session of its own in a thread of its own, always the same frame: what comes out must be what came out alone. */
+/* A session in a thread of its own, always with the same frame: the output must equal the output without other
+ * threads. */
 typedef struct {
   CnvSession *session;
   CnvPlan *plan;
   TestFrame in, out;
-  guint64 alone; /* hash of the output */
+  guint64 alone; /* hash of the output without other threads */
   int frames;
   guint different;
 } Worker;
@@ -451,7 +453,7 @@ expect_not_kept(const TestVariant *v, const CnvFrame *frame, const char *value, 
   g_clear_error(&error);
 }
 
-/* A frame that is kept has rows apart too. */
+/* Checks that the history, too, rejects frames whose rows overlap. */
 static void
 keep_bad_frames(const TestVariant *v, const Slot *slot, int memory, int row, const char *limit)
 {
@@ -475,8 +477,7 @@ keep_bad_frames(const TestVariant *v, const Slot *slot, int memory, int row, con
   ck_assert(cnv_session_history_alloc(v->session, &slot->plan[0]->image, 0, &error));
 }
 
-/* A stride shorter than a row of its plane of memory, and a plane that is not there, are errors in words, not accesses.
- */
+/* A stride shorter than a row and a missing plane of memory give errors, not invalid accesses. */
 START_TEST(test_bad_frames)
 {
   static const struct {

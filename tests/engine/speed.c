@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A floor under the CPU engine's speed: a frame may take so many times as long as memcpy of its bytes takes in the same
- * run, on one thread, whose own processor time is what counts. The limits are far beyond noise: they are for vector
- * code that is not chosen any more, taps that are multiplied out, planes that fall to the reference.
+ * A lower bound of the CPU engine's speed: a frame may take a certain multiple of the time of memcpy for its bytes, in
+ * the same run, on one thread, in that thread's processor time. The limits are far beyond noise. They catch vector code
+ * that is not chosen any more, taps that are multiplied out, and planes that fall back to the reference.
  */
 #include <gst/check/gstcheck.h>
 
@@ -22,11 +22,11 @@
 #define SKIP 77
 
 #if !defined(__OPTIMIZE__) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define IS_FIT FALSE /* to be timed */
+#define IS_FIT FALSE /* such a build is not timed */
 #else
 #define IS_FIT TRUE
 #endif
-#define HOPELESS_US 1e6 /* where a frame takes some 5000 */
+#define HOPELESS_US 1e6 /* limit of a frame, which usually takes some 5000 */
 
 /* typical: the median of several runs on two busy cores of an AMD EPYC with AVX-512; AVX2 took up to 1.7 times as long
  * there, SSE2 2.6 times, and the reference hundreds of times. limit: 4 times typical. */
@@ -34,7 +34,7 @@ static const struct {
   const char *format;
   CnvFilterType type;
   int radius;
-  double typical, limit; /* times memcpy */
+  double typical, limit; /* in multiples of memcpy */
 } rows[] = {
     {"GRAY8", CNV_FILTER_GAUSSIAN, 8, 30, 120},
     {"NV12", CNV_FILTER_GAUSSIAN, 8, 26, 104},
@@ -42,7 +42,7 @@ static const struct {
     {"GRAY8", CNV_FILTER_CUSTOM, 1, 33, 132},
 };
 
-/* That of the engine's instruction sets which is the fastest here. */
+/* Returns the engine's fastest instruction set on this machine. */
 static const char *
 best_set(void)
 {
@@ -85,7 +85,7 @@ median(double *values)
 static void
 make_filter(CnvFilter *filter, int row)
 {
-  static const double taps[] = {1, 3, 2, 4, 9, 1, 2, 5, 3}; /* no row times column, nor two */
+  static const double taps[] = {1, 3, 2, 4, 9, 1, 2, 5, 3}; /* no row times a column, nor the sum of two */
 
   test_filter_init(filter);
   filter->type = rows[row].type;
@@ -116,7 +116,7 @@ copy(const TestFrame *in, TestFrame *out)
     memcpy(out->plane[m].block, in->plane[m].block, in->plane[m].size);
 }
 
-/* Both by turns, so that what slows one of them slows the other. */
+/* Returns the time of filtering divided by the time of copying. They alternate, so that disturbances slow both. */
 static double
 ratio_of(CnvSession *session, CnvPlan *plan)
 {
@@ -130,7 +130,7 @@ ratio_of(CnvSession *session, CnvPlan *plan)
   test_frame_fill(&in, TEST_NOISE, 1);
   test_frame_view(&in, &from);
   test_frame_view(&out, &to);
-  for (int i = -1; i < REPEATS; i++) { /* one before they count */
+  for (int i = -1; i < REPEATS; i++) { /* the first one does not count */
     const double start = thread_us();
     double middle;
 
@@ -154,7 +154,7 @@ open_session(guint n_threads)
   return cnv_backend_find("cpu")->open(&options, NULL);
 }
 
-/* The limits below are too wide to tell one from the other. */
+/* Checks that the fastest instruction set is used. The limits below are too wide to distinguish them. */
 START_TEST(test_instruction_set)
 {
   CnvSession *session = open_session(1);
@@ -165,7 +165,7 @@ START_TEST(test_instruction_set)
 }
 END_TEST
 
-/* Waking the other threads takes as long as a small frame. */
+/* Checks the number of threads. Waking other threads takes as long as a small frame. */
 START_TEST(test_threads)
 {
   static const struct {
@@ -189,7 +189,7 @@ START_TEST(test_floor)
 {
   CnvSession *session = open_session(1);
   CnvPlan *plan = make_plan(_i, WIDTH, HEIGHT);
-  const char *format = rows[_i].format, *filter = cnv_filters[rows[_i].type].nick.nick;
+  const char *format = rows[_i].format, *filter = cnv_filter_info(rows[_i].type)->nick.nick;
   const double ratio = ratio_of(session, plan), limit = rows[_i].limit;
 
   printf("%-5s %-8s radius %2d: %.0f times memcpy; %.0f is usual, %.0f the limit\n", format, filter, rows[_i].radius,

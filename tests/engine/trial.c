@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Filters tried on frames of chosen samples, by every variant of the engine.
+ * Runs filters on frames of chosen samples, by every variant of the engine.
  */
 #include "engine/trial.h"
 
 #include <math.h>
 
-#define LOOSE_SHARE 0.02 /* of samples that may be one off where two results of the same numbers are compared */
+#define LOOSE_SHARE 0.02 /* of samples that may be one off if two results of the same numbers are compared */
 
 static const TestLayout in_layout = {0, 8, 24}, out_layout = {64, 16, 8};
 

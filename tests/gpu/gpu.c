@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Pipelines on a GPU: each memory path against the CPU engine's output, the copies that a path makes, many elements in
- * one context, properties that change at every frame, and device memory that must not grow. Skipped, with the reason,
- * where there is no GPU. Everything runs in this process: a CUDA context does not survive a fork.
+ * Pipelines on a GPU: each memory path compared with the CPU engine's output, the copies that a path makes, many
+ * elements in one context, properties that change at every frame, and device memory that must not grow. Skipped, with
+ * the reason, if there is no GPU. Everything runs in this process, because a CUDA context does not survive a fork.
  */
 #include <gst/app/app.h>
 #include <gst/check/gstcheck.h>
@@ -96,7 +96,8 @@ chain_element(GstElement *pipeline, const char *prefix, int chain)
   return element;
 }
 
-/* Elements that the run looks at are called c0, c1, ... (cudaconvolve) and out0, out1, ... (appsink). */
+/* Attaches to the elements named c0, c1, ... (cudaconvolve) and out0, out1, ... (appsink). Returns the number of
+ * chains. */
 static int
 attach(GstElement *pipeline, Result *result, Probe *probe, BeforeFrame before)
 {
@@ -191,7 +192,8 @@ stat_number(const Result *result, int chain, const char *field)
   return value;
 }
 
-/* Engines may differ by one level in one sample of a hundred: on a GPU that is up to auto, and so to f16. */
+/* Fails unless two frames are equal. Engines may differ by one level in one sample of a hundred, because auto may use
+ * f16 on a GPU. */
 static void
 compare_frames(GBytes *a, GBytes *b, const GstVideoInfo *info, const char *what, guint frame)
 {
@@ -222,7 +224,7 @@ compare(const Output *gpu, const Output *cpu, const char *what)
 
 static const struct {
   const char *name;
-  const char *before, *after; /* the convolution */
+  const char *before, *after; /* elements before and after the convolution */
   gboolean uploads, downloads;
 } paths[] = {
     {"system to system", "", "", TRUE, TRUE},
@@ -231,7 +233,8 @@ static const struct {
     {"CUDA to system", "cudaupload ! " CUDA_MEMORY " ! ", " ! video/x-raw", FALSE, TRUE},
 };
 
-/* Gaussians, the default, in float32 on the CPU, where auto rounds some samples otherwise, too. */
+/* Returns the description of a chain. On the CPU gaussians, the default filter, run in float32, because auto rounds
+ * some samples differently there, too. */
 static char *
 chain_text(int chain, int frames, const char *format, int width, int height, const char *settings, guint path,
            const char *backend)
@@ -329,7 +332,7 @@ check_decoder(const char *file, const char *settings)
   result_clear(&cpu);
 }
 
-/* From a decoder to the filter and on, a frame never leaves the device; none is lost. */
+/* From a decoder to the filter and on, a frame never leaves the device, and none is lost. */
 START_TEST(test_decoder)
 {
   char *folder = g_dir_make_tmp("cudaconvolve-XXXXXX", NULL), *file = g_build_filename(folder, "test.h264", NULL);
@@ -338,7 +341,7 @@ START_TEST(test_decoder)
     printf("SKIPPED decoder: needs the elements x264enc and nvh264dec\n");
   } else {
     check_decoder(file, "");
-    /* 15 frames are waited for, more than the decoder has surfaces: these go back to it at once. */
+    /* The filter waits for 15 frames, more than the decoder has surfaces, so surfaces must return to it at once. */
     check_decoder(file, "radius=2 temporal-radius=7");
     g_remove(file);
   }
@@ -359,7 +362,7 @@ static const char *const chain_settings[MAX_CHAINS] = {
     "radius=17 border-mode=renormalize",
 };
 
-/* Eight elements side by side in one pipeline, so in one context: every frame must be what the element gives alone. */
+/* Eight elements in one pipeline, and so in one context: every frame must be the same as if the element ran alone. */
 START_TEST(test_many_elements)
 {
   const int frames = 500, width = 320, height = 180;
@@ -408,7 +411,7 @@ change_settings(GstElement *convolve, guint frame)
   gst_util_set_object_arg(G_OBJECT(convolve), "border-mode", borders[frame % G_N_ELEMENTS(borders)]);
 }
 
-/* Each change is in force from the very next frame, whole: so frame by frame both engines agree. */
+/* Each change takes effect at the very next frame, completely, so that both engines agree frame by frame. */
 START_TEST(test_live_changes)
 {
   for (guint path = 0; path < 2; path++) {
@@ -431,7 +434,8 @@ END_TEST
 #define CLIP_CUT 6 /* the first frame of the second scene */
 #define CLIP_REACH 2
 
-/* The source, in whose thread this is, makes its next frame after that. */
+/* Changes the source's pattern after a frame. This runs in the source's thread, which makes its next frame
+ * afterwards. */
 static void
 cut_clip(GstElement *convolve, guint frame)
 {
@@ -456,7 +460,7 @@ run_clip(const char *format, guint path, const char *backend, double threshold, 
   g_free(settings);
 }
 
-/* The cut is found wherever the frames are, and is what makes the difference beside it. */
+/* Checks that the cut is found wherever the frames are, and that it changes only the frames beside it. */
 static void
 check_cut(const char *format, guint path)
 {
@@ -504,7 +508,7 @@ change_and_look(GstElement *convolve, guint frame)
     free_last = test_device_free_bytes();
 }
 
-/* One frame kept from each would take some 600 MB; what else runs on the GPU may take a little. */
+/* If one frame stayed of each, it would be some 600 MB. Other programs on the GPU may use a little. */
 START_TEST(test_memory_stays)
 {
   const gsize tolerance = 32 << 20;
@@ -542,7 +546,7 @@ gpu_suite(void)
   return suite;
 }
 
-/* NULL where the tests can run, else why not (g_free). */
+/* Returns NULL if the tests can run, else the reason. Free with g_free. */
 static char *
 reason_to_skip(void)
 {

@@ -68,13 +68,13 @@ static const Case cases[] = {
     {"NV12", 1920, 1080, CNV_FILTER_FILL, 0, CNV_BORDER_REPLICATE, CNV_ALGORITHM_AUTO, TRUE},
 };
 
-/* Host memory as frames have it: rows that follow each other, and ones with gaps between them, at odd addresses. The
- * twin on the device takes multiples of 4. */
+/* Host memory as in real frames: rows without gaps, and rows with gaps at odd addresses. The copy on the device needs
+ * multiples of 4. */
 static const TestLayout layouts[] = {{0, 0, 0}, {64, 3, 5}};
 static const TestLayout device_layout = {64, 4, 8};
 
 static CnvSession *session;
-static gboolean quick; /* one kind of memory per case, by its number: for drivers that take their time */
+static gboolean quick; /* one kind of memory per case, by its number: for slow drivers */
 
 static CnvPlan *
 plan_of(const Case *c, guint planes)
@@ -95,7 +95,7 @@ plan_of(const Case *c, guint planes)
   return plan;
 }
 
-/* A frame in host memory, of which some planes are page-locked. */
+/* A frame in host memory with some page-locked planes. */
 typedef struct {
   TestFrame frame;
   guint pinned;
@@ -122,7 +122,7 @@ host_frame_init(HostFrame *host, const CnvPlan *plan, TestLayout layout, guint p
   }
 }
 
-/* Brings what is in the memory to the frame. */
+/* Copies the memory to the frame. */
 static void
 host_frame_read(HostFrame *host)
 {
@@ -198,7 +198,7 @@ compare(const TestFrame *host, const TestFrame *device, const char *what)
   }
 }
 
-/* Several frames one after the other without waiting, which then share staging and device buffers. */
+/* Submits several frames without waiting, which then share staging and device buffers. */
 static void
 check_host(const CnvWork *work, const TestFrame *expected, guint32 seed, guint layout, guint pinned_in,
            guint pinned_out, gboolean cut, const char *what)
@@ -222,7 +222,7 @@ check_host(const CnvWork *work, const TestFrame *expected, guint32 seed, guint l
   g_free(label);
 }
 
-/* number: of the case. */
+/* Runs the work in all kinds of host memory. number: of the case. */
 static void
 check_work(const CnvWork *work, guint number, gboolean cut, const char *what)
 {
@@ -274,7 +274,7 @@ START_TEST(test_other_work)
 }
 END_TEST
 
-/* Frames that are kept on the device for a while, each uploaded over the one before the last. */
+/* Frames that stay on the device for a while. Each is uploaded over the frame two before it. */
 START_TEST(test_kept_frames)
 {
   CnvPlan *plan = plan_of(&cases[0], 0);
@@ -312,7 +312,7 @@ END_TEST
 
 #define N_SUBMITTED (CNV_IN_FLIGHT_MAX + 3)
 
-/* Frames of which n are in flight at once, in memory of all kinds; each is there when it was waited for. */
+/* Submits frames, n of which are in flight at once, in memory of all kinds. Each is complete after the wait for it. */
 static void
 check_flights(const CnvWork *work, guint n, const TestFrame *expected)
 {
@@ -354,7 +354,8 @@ START_TEST(test_flights)
 
   for (guint i = 0; i < N_SUBMITTED; i++)
     run_on_device(&work, 300 + i, &expected[i]);
-  for (guint n = 1; n <= N_SUBMITTED; n += quick ? 4 : 1) /* more than there can be wait for the oldest by themselves */
+  for (guint n = 1; n <= N_SUBMITTED; n += quick ? 4 : 1) /* with more than there can be, a submit waits for the
+                                                             oldest */
     check_flights(&work, n, expected);
   for (guint i = 0; i < N_SUBMITTED; i++)
     test_frame_clear(&expected[i]);
@@ -362,7 +363,7 @@ START_TEST(test_flights)
 }
 END_TEST
 
-/* Bytes both ways, and times where something was done. */
+/* Bytes in both directions, and times if something was done. */
 START_TEST(test_stats)
 {
   CnvPlan *plan = plan_of(&cases[0], 0);
@@ -443,7 +444,7 @@ run_pipeline(const char *text, Seen *in, Seen *out)
   gst_object_unref(pipeline);
 }
 
-/* Buffers from our pools are page-locked: those that upstream fills, and those that go downstream. */
+/* Buffers from our pools are page-locked: buffers that upstream fills, and buffers that go downstream. */
 START_TEST(test_pools)
 {
   static const struct {
@@ -518,7 +519,7 @@ START_TEST(test_caps_and_flush)
 }
 END_TEST
 
-/* Buffers go on being good memory when the element that they came from is gone. */
+/* Buffers stay valid memory after the element that they came from is gone. */
 START_TEST(test_buffers_outlive)
 {
   GstHarness *h = gst_harness_new_parse("cudaconvolve backend=cuda filter=identity disable-passthrough=true");
@@ -564,7 +565,7 @@ host_suite(void)
   return suite;
 }
 
-/* Opens the session; else FALSE, with the reason printed. */
+/* Opens the session. Returns FALSE and prints the reason if that is not possible. */
 static gboolean
 open_session(void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Running a case on every variant of the engine, and the comparison with the oracle.
+ * Runs a case on every variant of the engine, and compares the outputs with the oracle.
  */
 #include "plan/plan.h"
 #include "support/algorithms.h"
@@ -13,40 +13,41 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Share of samples of noise that may differ by one from the oracle, up to 12 bits: with float32, and with f16. */
+/* Largest share of samples of noise, up to 12 bits, that may differ by one from the oracle: with float32, and with
+ * f16. */
 #define INEXACT_SHARE 1e-4
 #define TENSOR_INEXACT_SHARE 1e-2
-#define REPORTS_MAX 25 /* of a set */
+#define REPORTS_MAX 25 /* most reports per set */
 TestOptions test_options;
 
 static guint failures, reports, case_number;
 
-/* Products (taps times samples) that one run may take, by extent. */
+/* Most products (taps times samples) in one run, by extent. */
 static const double max_products[] = {[TEST_QUICK] = 1e6, [TEST_NORMAL] = 3e7, [TEST_FULL] = 2e9};
 
-/* The part of them for naive, which on the CPU is a plain reference that takes some 20 ns a product. */
+/* Part of max_products for naive: on the CPU it is a plain reference, which takes some 20 ns per product. */
 #define NAIVE_SHARE 0.2
 
-/* A case made ready. */
+/* A case that is ready to run. */
 typedef struct {
-  char *what; /* for reports */
+  char *what; /* description for reports */
   const TestCase *of;
   CnvFilter filter[TEST_MAX_PLANS];
   CnvImage image;
-  CnvWork work; /* its plans are put in for each variant */
+  CnvWork work; /* without plans, which each variant adds */
   CnvRegion *region;
   CnvMask *mask;
-  int terms; /* of TestFilter */
+  int terms; /* as in TestFilter */
   int n_frames, center;
-  TestFrame frame[CNV_MAX_TEMPORAL_TAPS]; /* those that count, in order */
+  TestFrame frame[CNV_MAX_TEMPORAL_TAPS]; /* the frames of the filter, in order */
   CnvFrame view[CNV_MAX_TEMPORAL_TAPS];
-  const TestFrame *in;    /* the center */
-  const OracleClip *clip; /* NULL: the frame alone */
+  const TestFrame *in;    /* the frame at center */
+  const OracleClip *clip; /* NULL: the frame by itself */
   TestLayout out;
-  guint64 hash; /* of in */
+  guint64 hash; /* hash of in */
   OracleExpected *expected[CNV_MAX_PLANES][CNV_MAX_CHANNELS];
-  gboolean strict; /* every sample exact */
-  gboolean noise;  /* held to INEXACT_SHARE */
+  gboolean strict; /* every sample must be exact */
+  gboolean noise;  /* INEXACT_SHARE applies */
 } Job;
 
 void
@@ -67,7 +68,7 @@ test_fail(const char *format, ...)
   fflush(stdout);
 }
 
-/* The settings that only some cases have. */
+/* Appends the settings that only some cases have. */
 static void
 add_settings(GString *name, const TestCase *c)
 {
@@ -115,10 +116,10 @@ case_name(const TestCase *c, guint32 seed)
 }
 
 #define TIE 1e-9
-#define NEAR_TIE 5e-5 /* which sums of float32 do not tell from one */
+#define NEAR_TIE 5e-5 /* distance at which float32 cannot distinguish a sum from a tie */
 
-/* Compares one sample. Returns 0 when exact, 1 when one off, else more. A tie, to within float64, may go either way
- * unless the job is strict; then it must be right, and what is near a tie may go either way. */
+/* Returns 0 if a sample is exact, 1 if it is one off, else more. At a tie, to within float64, both neighbours are
+ * exact, unless the job is strict. A strict job must round a tie to even, but near a tie both neighbours are exact. */
 static int
 sample_error(const Job *job, int depth, double expected, int got)
 {
@@ -132,7 +133,8 @@ typedef struct {
   guint64 samples, inexact;
 } Tally;
 
-/* Bits around a value that no other channel has: 0 where it was filtered, or what the input has where it is a copy. */
+/* Returns TRUE if the bits around a value that no other channel has are right: 0, or the input's bits if it is a
+ * copy. */
 static gboolean
 padding_is_right(const CnvFormat *format, const OracleComponent *component, guint raw, guint raw_in, gboolean copied)
 {
@@ -141,7 +143,7 @@ padding_is_right(const CnvFormat *format, const OracleComponent *component, guin
   return !(raw & ~used) || (copied && raw == raw_in);
 }
 
-/* TRUE if the oracle accepts a sample. error: how far the sample is off. */
+/* Returns TRUE if the oracle accepts a sample. error: how far the sample is off. */
 static gboolean
 is_accepted(const Job *job, const OracleComponent *component, OracleSample expected, int got, guint raw, guint raw_in,
             int *error)
@@ -198,15 +200,15 @@ check_channel(const Job *job, const TestFrame *out, int plane, int channel, cons
               width * height);
 }
 
-/* What chance may do to a share that holds over many frames: a few more in a single one, and always one. The whole
- * set is held to the share itself. */
+/* Returns the largest share of samples that may be one off, over a whole set. */
 static double
 inexact_share(const TestVariant *v)
 {
   return v->algorithm == CNV_ALGORITHM_TENSOR ? TENSOR_INEXACT_SHARE : INEXACT_SHARE;
 }
 
-/* tensor's errors come together: samples of small frames are much alike. */
+/* Returns the most samples of one frame that may be one off. Chance may add a few to the share of a set, and always
+ * one. tensor's errors come together, because samples of small frames are much alike. */
 static double
 inexact_allowed(const TestVariant *v, guint64 samples)
 {
@@ -263,7 +265,7 @@ test_plan_products(const CnvPlan *plan)
   return products;
 }
 
-/* Number of the plan's components that are filtered into the place of that channel. */
+/* Returns how many of the plan's components are filtered and stored where that channel is. */
 static guint
 filtering_components(const CnvPlan *plan, int plane, int channel)
 {
@@ -280,7 +282,7 @@ filtering_components(const CnvPlan *plan, int plane, int channel)
   return found;
 }
 
-/* Chroma under a gradient, whose taps are never used. */
+/* Returns TRUE for chroma under a gradient, whose taps are never used. */
 static gboolean
 is_neutral(const CnvPlane *plane)
 {
@@ -290,7 +292,7 @@ is_neutral(const CnvPlane *plane)
   return TRUE;
 }
 
-/* The fast path is only tested where it was the fast path that ran. */
+/* Checks that the planned algorithm is the variant's. Otherwise a fast algorithm would not be tested. */
 static void
 check_algorithms(const CnvPlan *plan, const TestVariant *v, const Job *job)
 {
@@ -334,15 +336,15 @@ test_run_finish(TestRun *run)
 {
   if (run->memory != CNV_MEMORY_DEVICE)
     return;
-  /* The input too, over the host's blocks: a hash of these then shows a write to the device's input. */
+  /* Reads back the input, too, over the host's blocks: their hash then shows a write to the device's input. */
   test_device_frame_read(&run->device_in, run->in);
   test_device_frame_read(&run->device_out, run->out);
   test_device_frame_clear(&run->device_in);
   test_device_frame_clear(&run->device_out);
 }
 
-/* The one thing that an engine may refuse of a frame: 16-bit samples on the device at odd addresses. Frames of the
- * history are the engine's own copies, which are aligned. */
+/* Returns TRUE if an engine may reject a frame: its samples of 16 or 32 bits are on the device at odd addresses. Frames
+ * of the history are the engine's own copies, which are aligned. */
 static gboolean
 is_misaligned(const CnvFrame *frame, const CnvFormat *format)
 {
@@ -353,7 +355,7 @@ is_misaligned(const CnvFrame *frame, const CnvFormat *format)
   return frame->memory == CNV_MEMORY_DEVICE && bits % format->sample_bytes != 0;
 }
 
-/* All frames are kept in the history, where there are several. */
+/* Submits a job and waits for it. If it has several frames, all are in the history. */
 static gboolean
 submit_job(const Job *job, CnvSession *session, CnvPlan *const *plans, const TestRun *run, GError **error)
 {
@@ -378,7 +380,7 @@ submit_job(const Job *job, CnvSession *session, CnvPlan *const *plans, const Tes
   return cnv_session_submit(session, &work, &in, &run[0].to, error) && cnv_session_wait(session, error);
 }
 
-/* TRUE if regions are isolated by normalised convolution, and the taps of some plan have no sum to divide by. */
+/* Returns TRUE if isolated regions need normalised convolution, and the taps of some plan have no sum to divide by. */
 static gboolean
 cannot_isolate(const Job *job, CnvPlan *const *plans)
 {
@@ -413,7 +415,7 @@ run_work(const Job *job, TestVariant *v, CnvPlan *const *plans, const char *name
   } else if (!submit_job(job, v->session, plans, run, &error)) {
     test_fail("%s, %s: %s", name, job->what, error->message);
   }
-  for (int k = job->n_frames - 1; k >= 0; k--) /* the first one last: its output counts */
+  for (int k = job->n_frames - 1; k >= 0; k--) /* the first run last, because its output counts */
     test_run_finish(&run[k]);
   if (job->n_frames > 1)
     cnv_session_history_alloc(v->session, &job->image, 0, NULL);
@@ -427,7 +429,7 @@ run_work(const Job *job, TestVariant *v, CnvPlan *const *plans, const char *name
   memcpy(v->method, v->session->stats.method, sizeof v->method);
 }
 
-/* Work that can be done in the input's own memory gives the same there. */
+/* Runs the work in the input's own memory, if that is possible, and checks the output. */
 static void
 run_in_place(const Job *job, TestVariant *v, CnvPlan *const *plans, const char *name)
 {
@@ -467,6 +469,12 @@ is_subsampled(const CnvFormat *format)
   return FALSE;
 }
 
+static gboolean
+has_cells(CnvFilterType type)
+{
+  return type == CNV_FILTER_MOSAIC || type == CNV_FILTER_FILL;
+}
+
 /* What the rungs for large GPUs have no excuse for: a single plane of 8 bits, and a generated filter that is a row
  * times a column (fused), or within reach of any band (tensor). */
 static gboolean
@@ -475,7 +483,7 @@ must_be_fast(const Job *job, const TestVariant *v, const GError *refusal)
   const CnvFilter *filter = &job->filter[0];
   const gboolean plain = strcmp(v->backend->name, "cuda") == 0 && strcmp(job->image.format->name, "GRAY8") == 0;
   const gboolean blur = filter->type == CNV_FILTER_GAUSSIAN || filter->type == CNV_FILTER_BOX;
-  const gboolean near = filter->radius <= 6 && filter->type < CNV_FILTER_MOSAIC;
+  const gboolean near = filter->radius <= 6 && filter->type != CNV_FILTER_CUSTOM && !has_cells(filter->type);
   const gboolean kept = filter->border != CNV_BORDER_WRAP && filter->border != CNV_BORDER_RENORMALIZE;
 
   if (!plain || job->work.n_plans > 1 || job->n_frames > 1)
@@ -543,11 +551,11 @@ run_variant(const Job *job, TestVariant *v)
   g_free(name);
 }
 
-/* Plan 0 has the case's filter, those after it a wider box or a wider one of the same kind. */
+/* Makes the case's filter for a plan. Plans after plan 0 have a wider filter of the same kind or a wider box. */
 void
 test_case_filter(const TestCase *c, guint plan, guint32 seed, CnvFilter *filter)
 {
-  const gboolean cells = c->filter->type == CNV_FILTER_MOSAIC || c->filter->type == CNV_FILTER_FILL;
+  const gboolean cells = has_cells(c->filter->type);
   TestFilter row = plan % 2 && !cells ? *test_filter_find("box") : *c->filter;
 
   row.depth = c->depth ? c->depth : row.depth;
@@ -555,7 +563,7 @@ test_case_filter(const TestCase *c, guint plan, guint32 seed, CnvFilter *filter)
   filter->temporal_radius = c->temporal_radius;
   filter->border = c->border;
   filter->border_color = c->color ? c->color : 0xff000000;
-  filter->fill_color = filter->border_color ^ 0x40a050; /* another one */
+  filter->fill_color = filter->border_color ^ 0x40a050; /* another colour */
   filter->planes = c->planes ? c->planes : CNV_PLANES_COLOR;
   filter->chroma_same = c->chroma_same;
   filter->chroma_radius = c->chroma_set ? c->chroma_radius : -1;
@@ -657,7 +665,7 @@ job_init(Job *job, const TestCase *c, guint32 seed)
   job->out = c->out;
   job->strict = row->exact || (row->type == CNV_FILTER_FILL && !c->regions) ||
                 (c->pattern == TEST_FLAT && c->border != CNV_BORDER_CONSTANT && test_filter_keeps_flat(row));
-  /* Of a small window that is isolated by a constant colour, wide taps read that colour for the most part. */
+  /* With a small window that is isolated by a constant colour, wide taps mostly read that colour. */
   job->noise = c->pattern == TEST_NOISE && test_filter_is_positive(row) && row->scale <= 1 && !row->raw &&
                c->alpha_mode != CNV_ALPHA_PREMULTIPLY && job->image.format->depth <= 12 && job->n_frames == 1 &&
                !(job->work.isolated && c->border == CNV_BORDER_CONSTANT);

@@ -18,7 +18,7 @@ rect_of(CrowdShape shape, int i, int n, int width, int height, GRand *random)
   int half = n / 2, x = (int)((gint64)i * width / n), y = (int)((gint64)i * height / n);
 
   switch (shape) {
-  case CROWD_NESTED: /* each within the one before */
+  case CROWD_NESTED: /* each inside the one before */
     return (CnvRect){x / 2, y / 2, width - x, height - y};
   case CROWD_NESTED_OUT:
     return rect_of(CROWD_NESTED, n - 1 - i, n, width, height, random);
@@ -36,7 +36,7 @@ rect_of(CrowdShape shape, int i, int n, int width, int height, GRand *random)
     return (CnvRect){x, 0, 1, height};
   case CROWD_ROWS:
     return (CnvRect){0, y, width - i % 97, 1};
-  case CROWD_TOUCHING: /* all of the frame, once */
+  case CROWD_TOUCHING: /* cover the frame exactly once */
     return (CnvRect){i % 32 * width / 32, i / 32 * height / 32, (width + 31) / 32, (height + 31) / 32};
   case CROWD_ONE_CORNER:
     return (CnvRect){i % 32 * 3, i / 32 * 3, 2, 2};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * As many regions as there can be, in arrangements that are hard to cut.
+ * The largest number of regions, in arrangements that are hard to cut.
  */
 #pragma once
 
@@ -8,7 +8,7 @@
 
 G_BEGIN_DECLS
 
-#define CROWD_PLANS 24 /* of relative strength */
+#define CROWD_PLANS 24 /* plans of relative strength */
 
 typedef enum {
   CROWD_RANDOM,
@@ -27,7 +27,7 @@ typedef enum {
 
 extern const char *const crowd_names[N_CROWDS];
 
-/* Fills n regions of n_plans plans for a frame of that size. */
+/* Stores n regions, of n_plans plans, for a frame of that size. */
 void crowd_make(CnvRegion *region, int n, CrowdShape shape, guint n_plans, int width, int height);
 
 G_END_DECLS

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Frames in GPU memory, through the engine's own entries of libcuda and in the device's primary context, where a
- * session without a given context works too.
+ * Frames in GPU memory, through the engine's entries of libcuda. They are in the device's primary context, which a
+ * session without a given context also uses.
  */
 #include "config.h"
 
@@ -35,7 +35,8 @@ driver(void)
   return cu;
 }
 
-/* The tests allocate and copy from one thread, in which the context stays current. */
+/* Ends the test if a call of the driver failed. Tests allocate and copy from one thread, in which the context stays
+ * current. */
 static void
 check(CUresult result, const char *doing)
 {
@@ -51,7 +52,7 @@ address(const TestDeviceFrame *device, int plane)
   return (CUdeviceptr)GPOINTER_TO_SIZE(device->block[plane]);
 }
 
-/* Bytes of the planes before plane n, in one allocation. */
+/* Returns the bytes of the planes before plane n, in one allocation. */
 static gsize
 joined_size(const TestFrame *host, int n)
 {
@@ -145,7 +146,7 @@ test_device_free_pinned(void *memory)
   check(driver()->cuMemFreeHost(memory), "freeing page-locked memory");
 }
 
-/* Any thread. */
+/* Works on any thread, because it enters the context itself. */
 gboolean
 test_device_is_pinned(const void *memory)
 {

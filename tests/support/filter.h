@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A filter with the defaults that filter.h names.
+ * A filter with the defaults of convolve/filter.h.
  */
 #pragma once
 

@@ -56,7 +56,7 @@ pattern_value(TestPattern pattern, guint full, guint flat, gboolean here, guint3
   }
 }
 
-/* Writes a value, and no bit beside it. */
+/* Writes a value, and changes no bit beside it. */
 static void
 put(const OracleComponent *component, guint8 *row, int x, guint value)
 {
@@ -67,7 +67,7 @@ put(const OracleComponent *component, guint8 *row, int x, guint value)
     row[x * component->step + component->offset + i] = raw >> 8 * i & 255;
 }
 
-/* Samples that hold nothing in blocks of HOLE pixels. */
+/* Returns TRUE if the pixel is in a block of HOLE pixels whose alpha is 0. */
 static gboolean
 in_hole(int x, int y)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The oracle of polygons: points that are inside by the even-odd rule.
+ * The oracle of polygons: which points are inside by the even-odd rule.
  */
 #pragma once
 
 #include <glib.h>
 
-/* point: x and y of each of n points. */
+/* Returns TRUE if (x, y) is inside the polygon. point: x and y of each of n corners. */
 static inline gboolean
 is_inside(const double *point, int n, double x, double y)
 {
@@ -21,7 +21,7 @@ is_inside(const double *point, int n, double x, double y)
   return inside;
 }
 
-/* Returns the part of a pixel's samples x samples points that are inside. */
+/* Returns the share of the samples x samples points of a pixel that are inside. */
 static inline double
 inside_part(const double *point, int n, int x, int y, int samples)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The mask of all tests: a pattern of every weight, a band of 0 above and one of 255 at the right.
+ * The mask of all tests: a pattern of all weights, with a band of 0 at the top and a band of 255 at the right.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Limits on the memory of a test's process, to see what happens without.
+ * Limits the memory of a test's process, to test what happens if it is short.
  */
 #pragma once
 
@@ -8,14 +8,15 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* AddressSanitizer and ThreadSanitizer need terabytes of addresses. */
+/* AddressSanitizer and ThreadSanitizer need terabytes of address space. */
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define CAN_LIMIT_MEMORY
 #endif
 
 #define ALL_MEMORY RLIM_INFINITY
 
-/* Lets the process have that many bytes more than it has, or again as many as the system gives. */
+/* Limits the process's address space to its present size plus `more` bytes. ALL_MEMORY removes the limit. Returns FALSE
+ * if that is not possible. */
 static inline gboolean
 limit_memory(rlim_t more)
 {

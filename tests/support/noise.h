@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Buffers in system memory whose samples are known.
+ * Buffers in system memory with known samples.
  */
 #pragma once
 
 #include <gst/check/gstcheck.h>
 #include <gst/video/video.h>
 
-/* Noise of its own for each number, which is also its time in milliseconds. */
+/* Returns a buffer of noise that depends on number. Its timestamp is number milliseconds. */
 GstBuffer *noise_buffer(const GstVideoInfo *info, guint number);
 
-/* Fails unless the samples are the same. */
+/* Fails the test unless the samples of both buffers are equal. */
 void assert_same(GstBuffer *a, GstBuffer *b, const GstVideoInfo *info);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The oracle: slow and plain on purpose, so that it can be read beside the specification.
- * Samples are taken as distances from mid = 2^(depth-1); whole numbers, so float64 holds them and their products well.
+ * The oracle: slow and plain on purpose, so that it can be read beside the specification. Samples are distances from
+ * mid = 2^(depth-1): whole numbers, which suit float64 well, as do their products.
  */
 #include "support/oracle_channel.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Of sum|t| * full: where the sum of tap * alpha is smaller, a mean weighted by it is no number to compare; for taps of
- * both signs because what is left of the sum is error, for others because engines then keep the sample. */
+/* Least sum of tap * alpha, as a part of sum|t| * full, at which a mean weighted by alpha is compared. With taps of
+ * both signs, what remains of a smaller sum is error. With other taps, engines keep the sample. */
 #define WEIGHT_MIN 1e-3
 #define WEIGHT_MIN_POSITIVE 2e-6
 
@@ -120,7 +120,8 @@ oracle_round(double value, int full)
   return nearest < 0 ? 0 : nearest > full ? full : (int)nearest;
 }
 
-/* Reflections and turns are walked one by one: no modulo to get wrong. */
+/* Returns the index of the sample that replaces the one at index i, or -1. Walks reflections and turns one by one:
+ * there is no modulo to get wrong. */
 static int
 border_walk(CnvBorder border, int i, int n)
 {
@@ -148,15 +149,15 @@ border_walk(CnvBorder border, int i, int n)
   return i;
 }
 
-/* What is outside of a window, and in it. */
+/* The samples outside a window. */
 typedef struct {
   CnvBorder border;
-  gboolean rescale; /* renormalize's factor; without it missing samples are just left out */
-  double missing;   /* value of one */
+  gboolean rescale; /* TRUE: apply renormalize's factor; FALSE: missing samples are only left out */
+  double missing;   /* value of a missing sample */
 } Outside;
 
-/* Positions first, first + 1, ... under n taps, of which the one at the anchor is at the sample: where each is found,
- * counted from the window's start. */
+/* Returns where the samples under n taps are found, for outputs first to first + count - 1: indices in the window, or
+ * -1. anchor: index of the tap on the output. */
 static int *
 border_map(CnvBorder border, int first, int count, int n, int anchor, int window)
 {
@@ -190,7 +191,7 @@ sample_sum(const OracleArray *a, const Outside *outside, const double *in, int w
   return fabs(present) <= 1e-6 * oracle_array_sum(a, TRUE) ? 0 : acc * oracle_array_sum(a, FALSE) / present;
 }
 
-/* in: the samples of window. Returns those of area, which may reach out of it. */
+/* Filters the samples of area, which may reach beyond the window. in: the samples of the window. */
 static double *
 run_pass(const OracleArray *a, const Outside *outside, const double *in, CnvRect window, CnvRect area)
 {
@@ -206,8 +207,8 @@ run_pass(const OracleArray *a, const Outside *outside, const double *in, CnvRect
   return out;
 }
 
-/* The window's samples along an axis whose centre lies in the same cell of a mosaic as that of one, or of the nearest
- * to it in the window: the first, and how many. */
+/* Finds the samples of the window along an axis whose centre is in the same cell of a mosaic as the centre of a sample,
+ * or of the sample of the window nearest to it. cell: the first of them, and their number. */
 static void
 find_cell(const OracleChannel *c, int axis, int at, int from, int size, int cell[2])
 {
@@ -224,7 +225,7 @@ find_cell(const OracleChannel *c, int axis, int at, int from, int size, int cell
     }
 }
 
-/* The means of cells, each of which is computed for its first row and column. */
+/* Returns the means of cells. Each mean is computed for the first row and column of its cell. */
 static double *
 mosaic(const OracleChannel *c, const double *in, CnvRect window, CnvRect area)
 {
@@ -273,7 +274,7 @@ convolve(const OracleConvolution *c, Outside outside, const double *in, CnvRect 
   return out;
 }
 
-/* The border colour's component for a role, as a whole sample value. */
+/* Returns the component of a colour for a role, as a whole sample value. */
 static int
 border_value(guint32 color, const CnvImage *image, guint role, int depth)
 {
@@ -341,7 +342,7 @@ find_alpha(const CnvFormat *format, int *plane, int *channel)
   return FALSE;
 }
 
-/* The mean of the alpha samples that a sample of the plane covers, within the field. */
+/* Returns, for each sample of a plane, the mean of the alpha samples that it covers within the field. */
 static double *
 read_alpha(const CnvImage *image, const CnvFrame *frame, OracleField field, int alpha_plane, int alpha_channel,
            int plane)
@@ -366,7 +367,7 @@ read_alpha(const CnvImage *image, const CnvFrame *frame, OracleField field, int 
   return mean;
 }
 
-/* The taps for a plane and a tap in time, with chroma's own settings. */
+/* Returns the taps for a plane and a tap in time, with chroma's own settings. */
 static OracleKernel
 plane_kernel(const CnvFilter *filter, const OracleTime *time, int tap, const CnvPlaneFormat *p)
 {
@@ -388,7 +389,7 @@ plane_kernel(const CnvFilter *filter, const OracleTime *time, int tap, const Cnv
   return oracle_time_kernel(time, &own, tap, subsample);
 }
 
-/* Of the whole kernel, over time too. */
+/* Adds up the taps of the whole kernel, over time, too. */
 static void
 sum_taps(OracleChannel *c, const OracleTime *time)
 {
@@ -414,11 +415,11 @@ sum_taps(OracleChannel *c, const OracleTime *time)
   c->magnitudes *= time->not_time_separable ? 1 : magnitudes;
 }
 
-/* Where alpha, which weighs colours, is to be found; and what weighs every channel. */
+/* What weighs samples: alpha weighs colours, inside weighs every channel. */
 typedef struct {
   gboolean weighs;
   int plane, channel;
-  const double *inside; /* of each sample, or NULL */
+  const double *inside; /* one per sample, or NULL */
 } Alpha;
 
 /* Adds one frame to a slice. */
@@ -435,7 +436,7 @@ slice_add(OracleSlice *slice, const OracleChannel *c, const double *in, const do
   }
 }
 
-/* The weights of a frame's samples; NULL: they have none. */
+/* Returns the weights of a frame's samples, or NULL if they have none. */
 static double *
 read_weights(const OracleChannel *c, const CnvImage *image, const CnvFrame *frame, OracleField field, int plane,
              Alpha alpha)
@@ -482,7 +483,7 @@ find_missing(OracleChannel *c, const CnvImage *image, const OracleComponent *com
 {
   int depth;
 
-  c->alpha_full = c->missing_alpha = alpha.inside ? 1 : 0; /* all of what lies outside the frame */
+  c->alpha_full = c->missing_alpha = alpha.inside ? 1 : 0; /* samples outside the frame have full weight */
   if (alpha.weighs) {
     depth = oracle_component(image->format, alpha.plane, alpha.channel).depth;
     c->alpha_full = (1 << depth) - 1;
@@ -512,7 +513,8 @@ oracle_channel_new(const OracleWork *work, const CnvFilter *filter, OracleField 
   c.mid = 1 << (component.depth - 1);
   c.doubt = inside.doubt;
   c.now = oracle_read(work, field, plane, channel);
-  c.neutral = is_chroma(role) && filter->type >= CNV_FILTER_SOBEL && filter->type <= CNV_FILTER_PREWITT;
+  c.neutral = is_chroma(role) && (filter->type == CNV_FILTER_SOBEL || filter->type == CNV_FILTER_SCHARR ||
+                                  filter->type == CNV_FILTER_PREWITT);
   if (c.neutral)
     return c;
   c.n_slices = time.not_time_separable ? time.n : 1;
@@ -539,13 +541,13 @@ oracle_channel_clear(OracleChannel *c)
   g_free(c->now);
 }
 
-/* From a sum of tap * distance from mid to the result. */
+/* Returns the result for a sum of tap * distance from mid. */
 static double
 finish(const OracleChannel *c, double acc)
 {
   const CnvFilter *f = c->filter;
   const double divisor = f->normalize && fabs(c->sum) > 1e-9 * c->magnitudes ? c->sum : 1;
-  /* Divided, not multiplied by a reciprocal: a tie stays one. */
+  /* A division instead of a multiplication by a reciprocal keeps a tie a tie. */
   double result = (is_chroma(c->role) ? acc : acc + c->mid * c->sum) / divisor;
 
   if (f->absolute)
@@ -555,7 +557,7 @@ finish(const OracleChannel *c, double acc)
   return is_chroma(c->role) ? c->mid + f->scale * result : f->scale * result + f->bias * c->full;
 }
 
-/* The sample itself: what is left where it cannot be filtered. */
+/* Returns the sample itself, for a place that cannot be filtered. */
 static OracleSample
 kept(const OracleChannel *c, CnvRect area, gsize i)
 {
@@ -576,7 +578,7 @@ crop(const double *in, int width, CnvRect window)
 
 typedef enum { IN, ALPHA, PRODUCT } What;
 
-/* Adds up over the slices; outside.missing is for one frame. */
+/* Returns the sums over the slices. outside.missing is for one frame. */
 static double *
 convolve_slices(const OracleChannel *c, int part, What what, Outside outside, CnvRect window, CnvRect area)
 {
@@ -599,9 +601,9 @@ convolve_slices(const OracleChannel *c, int part, What what, Outside outside, Cn
   return sum;
 }
 
-#define DOUBT_MOST 0.02 /* levels by which a result may be off because of float32's weights */
+#define DOUBT_MOST 0.02 /* most levels by which float32's weights may change a result that is tested */
 
-/* The largest tap, over all slices, and the samples along each axis that a result is made of. */
+/* Returns an upper bound of the taps, over all slices. reach: samples along each axis on which a result depends. */
 static double
 measure_taps(const OracleChannel *c, int reach[CNV_N_AXES])
 {
@@ -629,7 +631,7 @@ measure_taps(const OracleChannel *c, int reach[CNV_N_AXES])
   return most * c->n_slices;
 }
 
-/* Samples between two, the shorter way where the border wraps. */
+/* Returns the distance of two samples, the shorter way if the border wraps. */
 static int
 apart(const OracleChannel *c, int a, int b, int size)
 {
@@ -638,7 +640,7 @@ apart(const OracleChannel *c, int a, int b, int size)
   return c->filter->border == CNV_BORDER_WRAP ? MIN(straight, size - straight) : straight;
 }
 
-/* Leaves open which results there are where the weights in doubt change them. weight: of each result. */
+/* Leaves a result open if weights in doubt change it. weight: one per result. */
 static void
 leave_open(const OracleChannel *c, CnvRect area, const double *weight, OracleSample *out)
 {
@@ -658,7 +660,7 @@ leave_open(const OracleChannel *c, CnvRect area, const double *weight, OracleSam
   g_free(off);
 }
 
-/* Samples as means weighted by alpha, or by how much of them may be read. */
+/* Computes samples as means weighted by alpha, or by the part of them that may be read. */
 static void
 weigh(const OracleChannel *c, CnvRect window, CnvRect area, OracleSample *out)
 {
@@ -682,7 +684,7 @@ weigh(const OracleChannel *c, CnvRect window, CnvRect area, OracleSample *out)
   g_free(weight);
 }
 
-/* Sum of the taps of an array that find a sample of the window; all: whether each does. */
+/* Returns the sum of the taps of an array that meet a sample of the window. all: becomes FALSE if a tap meets none. */
 static double
 present_taps(const OracleArray *a, int x, int y, CnvRect window, gboolean *all)
 {
@@ -700,8 +702,8 @@ present_taps(const OracleArray *a, int x, int y, CnvRect window, gboolean *all)
   return sum;
 }
 
-/* Renormalize for a not time-separable kernel, which is scaled as the one array of three dimensions that it is. Slices
- * may be a row and a column here, though: their taps are the products. */
+/* Renormalizes a kernel that is not time-separable, which is scaled as one array of three dimensions. Slices that are a
+ * row and a column have the products as taps. */
 static void
 rescale_solid(const OracleChannel *c, CnvRect window, CnvRect area, double *acc)
 {

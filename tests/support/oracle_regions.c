@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The oracle's regions: for every sample of a channel the region that counts there, how much, and the blend.
+ * The oracle's regions: for every sample of a channel, the region that counts there, its weight, and the blend.
  */
 #include "support/oracle_channel.h"
 
@@ -11,15 +11,15 @@
 /* Added to 255 times a weight before it is rounded down: a half is rounded up, even if float32 finds slightly less. */
 #define ROUNDING (0.5 + 8 / 65536.0)
 
-/* Bounds for float32's error in 255 times a rectangle's weight. A ramp is 1 - away * fade. With u = 2^-24, fade, the
+/* Bounds float32's error in 255 times a rectangle's weight. A ramp is 1 - away * fade. With u = 2^-24, fade, the
  * product and the difference have relative errors of at most u, so a ramp r is off by at most u (2 - r). The product of
  * two ramps is then off by at most 3 u, and its product with 255 rounds once more: 3.5 * 255 u < 4 / 65536. This is
- * less than 8 / 65536, so that halves are certain. */
+ * less than 8 / 65536, so halves are certain. */
 #define RECTANGLE_ERROR (4 / 65536.0)
 
-/* Bounds for the error of a point's distance from the centre, relative to one on an ellipse: the engine cuts both
- * coordinates off to 2^-20, so that the distance is off by at most 1.5 * 2^-20, and a few roundings of float32 add less
- * than 4 * 2^-24. */
+/* Bounds the error of a point's distance from the centre, relative to a point on an ellipse. The engine truncates both
+ * coordinates to 2^-20, so the distance is off by at most 1.5 * 2^-20. A few roundings of float32 add less than 4 *
+ * 2^-24. */
 #define DISTANCE_ERROR 2e-6
 
 /* The engine may limit distances above this one, which occur around an ellipse that is one sample wide or high. The
@@ -27,19 +27,19 @@
 #define DISTANCE_MAX 1000
 #define DISTANCE_MAX_ERROR 0.07
 
-/* A region in one plane and field: the samples that weigh 1. */
+/* A region in one plane and field. box: the samples of weight 1. */
 typedef struct {
   CnvRect box;
   const CnvRegion *region;
 } Spot;
 
-/* What has been computed of a channel and field: by plan or, isolated, by region. */
+/* The filtered samples of a channel and field: one job per plan or, if isolated, per region. */
 typedef struct {
   CnvRect area;
-  OracleSample *sample; /* NULL until it is asked for */
+  OracleSample *sample; /* NULL until needed */
 } Job;
 
-/* What float32 may find for a region's weight, in steps of 1/255. */
+/* The weights that float32 may compute for a region, in steps of 1/255. */
 typedef struct {
   int least, most;
 } Steps;
@@ -57,16 +57,16 @@ typedef struct {
   int plane, channel, width, height;
   double feather[CNV_N_AXES];
   Spot *spot;
-  Steps *steps; /* of each region at the sample at hand */
+  Steps *steps; /* of each region at the present sample */
   gboolean invert;
-  gboolean isolated; /* a region sees no more than itself; cells of a mosaic begin at its corner */
-  gboolean weighed;  /* taps that see nothing of a region are left out, and the others scaled to the same sum */
+  gboolean isolated; /* a region reads only itself; cells of a mosaic begin at its corner */
+  gboolean weighed;  /* taps outside a region are left out, and the others are scaled to the same sum */
   int n_jobs;
   Job *job;
   int move[CNV_N_AXES];
 } Regions;
 
-/* From luma pixels along one axis to samples of a plane and field; what is far outside of any frame stays there. */
+/* Converts luma pixels along an axis to samples of a plane and field. Places far outside any frame stay outside. */
 static void
 spot_axis(int at, int size, int sub, OracleField field, int *from, int *count)
 {
@@ -127,7 +127,7 @@ regions_init(Regions *r, const OracleWork *work, OracleField field, int plane, i
   }
   if (!w->moved)
     return;
-  /* Fields keep their order: down them the move is rounded down to a whole number of field rows. */
+  /* Fields keep their order: along y the move is rounded down to whole rows of a field. */
   r->move[CNV_X] = (w->target_x >> p->sub_x) - (w->region[0].rect.x >> p->sub_x);
   r->move[CNV_Y] = (int)floor(((w->target_y >> p->sub_y) - (w->region[0].rect.y >> p->sub_y)) / (double)field.step);
 }
@@ -150,7 +150,7 @@ fade(int at, int from, int count, double feather)
   return MAX(0, 1 - away / (feather + 1));
 }
 
-/* Rounds a weight. error: how far float32 may be off in 255 times the weight. */
+/* Returns a weight in steps. error: how far float32 may be off in 255 times the weight. */
 static Steps
 rounded(double weight, double error)
 {
@@ -159,21 +159,23 @@ rounded(double weight, double error)
   return (Steps){(int)CLAMP(floor(steps - error), 0, 255), (int)CLAMP(floor(steps + error), 0, 255)};
 }
 
-/* Nothing of it lies in the plane, so that when isolated it has nothing to read. */
+/* Returns TRUE if a region has nothing to filter: it is empty, or it is isolated and outside the plane. */
 static gboolean
 is_nowhere(const Regions *r, CnvRect box)
 {
   return is_empty(box) || (r->isolated && is_empty(intersection(box, r->width, r->height)));
 }
 
-/* How far it is along the ray from an ellipse's centre through (x, y), as 1, to the ellipse of half axes a and b. */
+/* Returns the distance from an ellipse's centre to the ellipse of half axes a and b, along the ray through (x, y), as a
+ * multiple of the distance to (x, y). */
 static double
 ray(double x, double y, double a, double b)
 {
   return 1 / sqrt((x / a) * (x / a) + (y / b) * (y / b));
 }
 
-/* If `inner` is off by the factor 1 + e or `outer` is, the weight is off by at most e outer / (outer - inner). */
+/* Returns the weight of an ellipse. If `inner` or `outer` is off by the factor 1 + e, the weight is off by at most e
+ * outer / (outer - inner). */
 static Steps
 ellipse_at(const Regions *r, CnvRect box, int x, int y)
 {
@@ -191,18 +193,20 @@ ellipse_at(const Regions *r, CnvRect box, int x, int y)
   return rounded(MAX(0, 1 - (1 - inner) / (outer - inner)), error);
 }
 
-/* The cells of an axis around a place, which is 0.5 in the middle of the first, and the second's share in steps. */
+/* Finds the two cells beside a place along an axis, and the second one's share, in steps. place: 0.5 is the middle of
+ * the first cell of the mask. */
 static void
 cells_at(double place, int n, int cell[2], double *share)
 {
   const double first = floor(place - 0.5);
 
-  *share = floor((place - 0.5 - first) * 4096 + 0.0056) / 4096; /* as CNV_MASK_BIAS */
+  *share = floor((place - 0.5 - first) * 4096 + 0.0056) / 4096; /* the offset is CNV_MASK_BIAS */
   for (int i = 0; i < 2; i++)
     cell[i] = (int)CLAMP(first + i, 0, n - 1);
 }
 
-/* The shares and the cells are whole numbers, and float64 holds their sum exactly: no rounding is in doubt. */
+/* Returns the weight of a mask. The shares and the cells are whole numbers, and float64 holds their sum exactly, so the
+ * rounding is certain. */
 static Steps
 mask_at(const Regions *r, const CnvRegion *region, int x, int y)
 {
@@ -220,7 +224,7 @@ mask_at(const Regions *r, const CnvRegion *region, int x, int y)
   return (Steps){steps, steps};
 }
 
-/* The weight of a region at a sample. */
+/* Returns the weight of a region at a sample. */
 static Steps
 weight_at(const Regions *r, const Spot *spot, int x, int y)
 {
@@ -240,8 +244,8 @@ weight_at(const Regions *r, const Spot *spot, int x, int y)
   return (Steps){MIN(around.least, shape.least), MIN(around.most, shape.most)};
 }
 
-/* TRUE if a counts, and not b, where both have the same weight. It is left open which of two isolated regions of one
- * plan counts, unless both are rectangles. */
+/* Returns TRUE if a counts, and not b, at equal weights. For two isolated regions of one plan this is left open, unless
+ * both are rectangles. */
 static gboolean
 wins_tie(const Regions *r, int a, int b)
 {
@@ -253,7 +257,7 @@ wins_tie(const Regions *r, int a, int b)
   return r->isolated && !rectangles ? FALSE : a > b;
 }
 
-/* TRUE if a region counts with that weight when the others have their least. */
+/* Returns TRUE if a region counts with that weight when all others have their least weight. */
 static gboolean
 may_count(const Regions *r, int region, int steps)
 {
@@ -263,7 +267,7 @@ may_count(const Regions *r, int region, int steps)
   return TRUE;
 }
 
-/* TRUE if two choices give the same sample. */
+/* Returns TRUE if two choices give the same sample. */
 static gboolean
 is_same(const Regions *r, Choice a, Choice b)
 {
@@ -272,8 +276,8 @@ is_same(const Regions *r, Choice a, Choice b)
   return !r->isolated && r->spot[a.region].region->plan == r->spot[b.region].region->plan;
 }
 
-/* Finds the regions that may count at a sample, with their weights. Returns how many choices give different samples;
- * the first MAX_CHOICES of them are set. */
+/* Finds the regions that may count at a sample, with their weights. Returns how many choices give different samples. At
+ * most MAX_CHOICES of them are stored. */
 static int
 find_choices(const Regions *r, int x, int y, Choice *choice)
 {
@@ -302,8 +306,8 @@ find_choices(const Regions *r, int x, int y, Choice *choice)
   return n;
 }
 
-/* How much of each sample may be read for a region or, inverted, for what lies around all. A rectangle has a border of
- * its own, and all of what it sees counts. */
+/* Returns the part of each sample that may be read for a region or, with invert, for everything around the regions. A
+ * rectangle has a border of its own, and everything inside it counts. */
 static OracleInside
 inside_of(const Regions *r, int region)
 {
@@ -332,7 +336,7 @@ inside_of(const Regions *r, int region)
   return inside;
 }
 
-/* The sample at (x, y) filtered by a plan; seeing no more than a region where that is isolated. */
+/* Returns the sample at (x, y) filtered by a plan. If the region is isolated, the filter reads only that region. */
 static OracleSample
 filtered_at(Regions *r, guint plan, int region, int x, int y)
 {
@@ -355,7 +359,7 @@ filtered_at(Regions *r, guint plan, int region, int x, int y)
 
       c.corner[CNV_X] = b.x;
       c.corner[CNV_Y] = b.y;
-      /* The frame's border stands, for nothing beyond the region counts. */
+      /* All others keep the frame's border, because nothing beyond the region counts. */
       if (!r->weighed || r->spot[region].region->shape == CNV_SHAPE_RECTANGLE ||
           r->work->filter[0].type == CNV_FILTER_MOSAIC)
         window = intersection(b, r->width, r->height);
@@ -369,7 +373,7 @@ filtered_at(Regions *r, guint plan, int region, int x, int y)
   return job->sample[(gsize)(y - job->area.y) * job->area.width + x - job->area.x];
 }
 
-/* Blends the filtered sample into the input's. */
+/* Returns the filtered sample blended into the input's sample. */
 static OracleSample
 blended(OracleSample in, OracleSample filtered, double weight, int full)
 {
@@ -382,7 +386,7 @@ blended(OracleSample in, OracleSample filtered, double weight, int full)
   return filtered;
 }
 
-/* The sample at (x, y) by one of the choices. in: the input's at its target. */
+/* Returns the sample at (x, y) for one of the choices. in: the input's sample at the target. */
 static OracleSample
 chosen_at(Regions *r, Choice choice, int x, int y, OracleSample in, int full)
 {
@@ -395,7 +399,7 @@ chosen_at(Regions *r, Choice choice, int x, int y, OracleSample in, int full)
   return blended(in, filtered_at(r, plan, region, x, y), steps / 255.0, full);
 }
 
-/* `out` holds the input's sample. */
+/* Blends the filtered sample into `out`, which has the input's sample. */
 static void
 blend_at(Regions *r, int x, int y, OracleExpected *out, int full)
 {
@@ -411,7 +415,7 @@ blend_at(Regions *r, int x, int y, OracleExpected *out, int full)
     n = find_choices(r, x, y, choice);
   for (int i = 0; i < MAX_CHOICES && n <= MAX_CHOICES; i++)
     out->either[i] = chosen_at(r, choice[MIN(i, n - 1)], x, y, in, full);
-  if (n > MAX_CHOICES) /* the other stays: none of the regions may count */
+  if (n > MAX_CHOICES) /* the second stays: perhaps no region counts */
     out->either[0].rule = ORACLE_OPEN;
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The filters' taps for the oracle. A function that takes arrays uses them up.
+ * The filters' taps for the oracle. A function that gets arrays by value takes ownership of them.
  */
 #include "support/oracle_taps.h"
 
 #include <math.h>
 #include <string.h>
 
-#define DISK_POINTS 8 /* along each axis of a sample's cell */
+#define DISK_POINTS 8 /* points along each axis of a sample's cell */
 
 static const int default_radius[] = {
     [CNV_FILTER_BOX] = 8,       [CNV_FILTER_GAUSSIAN] = 8, [CNV_FILTER_DISK] = 8,   [CNV_FILTER_MOTION] = 8,
@@ -75,7 +75,7 @@ transposed(OracleArray a)
   return t;
 }
 
-/* Only taps that are not 0 need a place in the sum. */
+/* Adds taps, anchor on anchor. Only taps that are not 0 need a place in the sum. */
 static void
 add_at(OracleArray *to, const OracleArray *from)
 {
@@ -109,7 +109,7 @@ plus(OracleArray a, OracleArray b)
   return sum;
 }
 
-/* Both are rows; the second one is stood upright. */
+/* Returns the outer product of two rows; the second becomes a column. */
 static OracleArray
 outer(OracleArray x, OracleArray y)
 {
@@ -125,7 +125,7 @@ outer(OracleArray x, OracleArray y)
   return a;
 }
 
-/* Moves taps onto a grid s times coarser along x, each split between its two neighbours there. */
+/* Moves taps onto a grid that is s times coarser along x. Each tap is split between its two neighbours there. */
 static OracleArray
 gather(OracleArray a, int s)
 {
@@ -150,7 +150,7 @@ gather(OracleArray a, int s)
   return out;
 }
 
-/* Rows n long: of Pascal's triangle; and of two rows' convolution. */
+/* Returns the row of Pascal's triangle that has n numbers. */
 static OracleArray
 binomial(int n)
 {
@@ -209,7 +209,8 @@ gaussian(const CnvFilter *f, int axis, int s)
   return a;
 }
 
-/* A box is an interval of (2r+1)/s samples about the centre; a tap is the part of its sample inside the interval. */
+/* Returns a box: an interval of (2r+1)/s samples about the centre. A tap is the part of its sample inside the
+ * interval. */
 static OracleArray
 box(const CnvFilter *f, int axis, int s)
 {
@@ -222,7 +223,7 @@ box(const CnvFilter *f, int axis, int s)
   return a;
 }
 
-/* Where point k of cell i lies, as a part of the semi-axis. */
+/* Returns the place of point k of cell i, as a part of the half axis. */
 static double
 disk_point(int i, int k, int s, int radius)
 {
@@ -248,7 +249,7 @@ disk(const CnvFilter *f, const int s[CNV_N_AXES])
   return a;
 }
 
-/* Cosine and sine of the angle; a right angle is one. */
+/* Computes the cosine and sine of the angle. Right angles are exact. */
 static void
 direction(const CnvFilter *f, double to[CNV_N_AXES])
 {
@@ -289,7 +290,7 @@ motion(const CnvFilter *f, const int s[CNV_N_AXES])
   return a;
 }
 
-/* delta + factor * (L x delta + delta x L) with L the second difference. */
+/* Returns delta - amount * (L x delta + delta x L), with L the second difference. */
 static OracleArray
 sharpen(const CnvFilter *f, const int s[CNV_N_AXES])
 {
@@ -308,7 +309,7 @@ unsharp(const CnvFilter *f, const int s[CNV_N_AXES])
   return plus(times(outer(one(), one()), 1 + f->amount), times(blur, -f->amount));
 }
 
-/* The second derivative of a gaussian, less so much of the gaussian that its sum is 0. */
+/* Returns the second derivative of a gaussian, minus a multiple of the gaussian that makes the sum 0. */
 static OracleArray
 second_of_gaussian(const CnvFilter *f, int axis, int s)
 {
@@ -427,7 +428,7 @@ gradient(const CnvFilter *f)
                                     times(outer(smooth_row(f), derivative_row(f)), to[CNV_Y])))}};
 }
 
-/* The filter's own taps, anchored and perhaps mirrored, on the plane's grid. */
+/* Returns custom taps on the plane's grid, with their anchor, mirrored if the filter says so. */
 static OracleArray
 custom(const CnvFilter *f, const CnvTaps *taps, int nx, int ny, const int s[CNV_N_AXES])
 {
@@ -445,7 +446,8 @@ custom(const CnvFilter *f, const CnvTaps *taps, int nx, int ny, const int s[CNV_
   return transposed(gather(transposed(gather(a, s[CNV_X])), s[CNV_Y]));
 }
 
-/* A row times a column: so borders treat it, axis by axis, which shows where taps sum to 0. */
+/* Returns a row times a column if the taps are one. Borders then treat each axis separately, which makes a difference
+ * if taps add up to 0. */
 static OracleConvolution
 custom_dense(OracleArray a)
 {

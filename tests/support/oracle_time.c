@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The oracle's taps in time. A kernel of three dimensions that is a picture times a row of weights is taken as such:
- * so borders treat it, each dimension by itself, which shows where taps sum to 0.
+ * The oracle's taps in time. A 3D kernel that is a picture times a row of weights is treated as such. Borders then
+ * treat each dimension separately, which makes a difference if taps add up to 0.
  */
 #include "support/oracle_time.h"
 
@@ -13,7 +13,7 @@ is_volume(const CnvFilter *f)
   return f->type == CNV_FILTER_CUSTOM && f->kernel && f->kernel->depth > 1;
 }
 
-/* Which frame of the kernel as written a tap in time has. */
+/* Returns the frame of the kernel, as written, that belongs to a tap in time. */
 static int
 written(const CnvFilter *f, int tap, int n)
 {
@@ -113,7 +113,7 @@ oracle_time_kernel(const OracleTime *time, const CnvFilter *f, int tap, const in
   return kernel;
 }
 
-/* Walked frame by frame, as borders in the picture are. */
+/* Returns the frame that replaces frame i, or -1. Walks frame by frame, as for borders in the picture. */
 static int
 frame_walk(CnvTemporalBorder border, int i, int first, int end)
 {
@@ -132,7 +132,7 @@ oracle_time_place(const OracleTime *time, const OracleClip *clip, gboolean causa
                   double weight[CNV_MAX_TEMPORAL_TAPS])
 {
   const OracleClip alone = {.end = 1}, *c = clip ? clip : &alone;
-  const int end = causal ? c->now + 1 : c->end; /* causal: what comes later is not there */
+  const int end = causal ? c->now + 1 : c->end; /* causal: later frames do not exist yet */
   double sum = 0, present = 0, magnitudes = 0, factor = 1;
 
   for (int k = 0; k < time->n; k++) {

@@ -21,7 +21,7 @@ test_suite_run(Suite *suite)
   return failed ? 1 : 0;
 }
 
-/* In this process, whatever the environment has: a CUDA context does not survive a fork. */
+/* Runs the suite in this process, whatever the environment says, because a CUDA context does not survive a fork. */
 static inline int
 test_suite_run_in_process(Suite *suite)
 {
@@ -29,7 +29,7 @@ test_suite_run_in_process(Suite *suite)
   return test_suite_run(suite);
 }
 
-/* Runs a suite of one case of tests. */
+/* Runs a suite with one test case. */
 static inline int
 test_main(const char *name, void (*add_tests)(TCase *tcase))
 {
@@ -41,7 +41,7 @@ test_main(const char *name, void (*add_tests)(TCase *tcase))
   return test_suite_run(suite);
 }
 
-/* Sanitizers make the frames of functions larger. */
+/* Sanitizers make stack frames larger. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define TEST_SMALL_STACK (2 << 20)
 #else
@@ -63,12 +63,12 @@ test_main_call(gpointer data)
   return NULL;
 }
 
-/* As test_main, on a thread with the stack of 128 KiB that some programs give theirs; so are the processes that it
- * forks. */
+/* Runs a suite like test_main, but on a thread with a stack of 128 KiB, as in some programs. Processes that it forks
+ * have the same stack. */
 static inline int
 test_main_on_small_stack(const char *name, void (*add_tests)(TCase *tcase))
 {
-#ifdef __SANITIZE_ADDRESS__ /* it takes what the thread holds for leaks of the processes that it forks */
+#ifdef __SANITIZE_ADDRESS__ /* it reports memory of the thread as leaks of the forked processes */
   return test_main(name, add_tests);
 #else
   TestMainCall call = {name, add_tests, 1};

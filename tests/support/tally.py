@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Reads Meson's testlog.json. Standard output: the numbers passed, failed and skipped. Standard error: what was
-# skipped and why, and what failed.
+# Reads Meson's testlog.json. Standard output: how many tests passed, failed and were skipped. Standard error: which
+# tests were skipped and why, and which failed.
 import json
 import os
 import sys

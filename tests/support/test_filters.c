@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The filters that the tests run, and of which frames they are timed: every kind the engine treats apart, with random
- * taps where taps are given; and the case that others are made from.
+ * The filters that the tests run, and the frames on which they are timed. There is one of each kind that the engine
+ * treats differently, with random taps if it needs taps; and the case from which others are made.
  */
 #include "support/cases.h"
 #include "support/filter.h"
@@ -185,7 +185,7 @@ ranked_taps(int rank, int width, int height, guint32 *state)
   return taps;
 }
 
-/* Signed taps are small whole numbers, so that sums that cancel do so in every arithmetic. */
+/* Returns random taps. Signed taps are small whole numbers, so that sums that cancel are 0 in any arithmetic. */
 static CnvTaps *
 random_taps(const TestFilter *row, int width, int height, guint32 *state)
 {
@@ -241,14 +241,14 @@ gboolean
 test_filter_is_positive(const TestFilter *row)
 {
   if (row->taps == TAPS_NONE)
-    return row->type <= CNV_FILTER_MOTION || row->type == CNV_FILTER_MOSAIC;
+    return cnv_filter_info(row->type)->is_positive;
   return row->taps == TAPS_POSITIVE || row->taps == TAPS_RANK;
 }
 
 gboolean
 test_filter_keeps_flat(const TestFilter *row)
 {
-  const gboolean derivative = row->type >= CNV_FILTER_SOBEL && row->type <= CNV_FILTER_LOG;
+  const gboolean derivative = cnv_filter_info(row->type)->sums_to_0;
   double sum = 0, magnitudes = 0;
 
   for (int i = 0; row->taps == TAPS_FIXED && i < row->width * row->height; i++) {
@@ -272,7 +272,7 @@ test_image_make(const TestCase *c, CnvImage *image)
   *image = (CnvImage){format, c->width, c->height, 0.2126, 0.0722, c->full_range};
 }
 
-/* An odd corner of the address space that differs from case to case. */
+/* Returns an odd address and stride that differ from case to case. */
 static TestLayout
 some_layout(int guard)
 {

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What ThreadSanitizer has to be told of GLib and GStreamer, which packages bring without its instrumentation: GLib's
- * locks are futexes and the counts of references are atomics of its own, so that it would take memory handed over under
- * them for raced for. A test program that holds this file has its functions called in place of the libraries'; each
- * calls the library's and tells of the order that this makes between threads, and of no other:
+ * Tells ThreadSanitizer the order between threads that GLib and GStreamer create. Packages contain these libraries
+ * without its instrumentation, GLib's locks are futexes, and references are counted with GLib's own atomics. Without
+ * this file, ThreadSanitizer would report races on memory that is handed over under them. A test program with this file
+ * calls its functions instead of the libraries'. Each one calls the library's function and reports the order that it
+ * creates, and no other:
  *
- *   a lock         what was done before it was given back is before what is done under it
- *   a condition    gives its lock back, and takes it
- *   a pool, queue  what was done before a push is before what is done with that item; a pool that was waited for is
- * idle once           what was done to initialise is before what those do who find that done a reference    what was
- * done before one was dropped is before what is done when the last one is
+ *   a lock         what was done before unlocking is before what is done after locking
+ *   a condition    unlocks its lock, and locks it again
+ *   a pool, queue  what was done before a push is before what is done with that item; a pool is idle after a wait
+ *   once           what was done to initialise is before what is done by those who find it initialised
+ *   a reference    what was done before dropping one is before what is done when the last one is dropped
  *
- * Readers of a GRWLock are ordered like its writers; none of ours is in use. What the libraries call within themselves
- * is not seen. Built with -Db_sanitize=thread alone; tests/tsan.sh runs it, and tsan.supp says what else is left out.
+ * Readers of a GRWLock are ordered like its writers; this project uses none. Calls within the libraries are not seen.
+ * Only built with -Db_sanitize=thread. tests/tsan.sh runs it, and tsan.supp lists what else is ignored.
  */
 #include <dlfcn.h>
 #include <gst/gst.h>
 #include <sanitizer/tsan_interface.h>
 
-/* The library's function, found once; two threads that look at the same time find the same. */
+/* The library's function, found once. Two threads that search at the same time find the same function. */
 #define NEXT(name) ((__typeof__(&name))find_next(&next_##name, #name))
 
 #define DECLARE_NEXT(name) static void *next_##name
@@ -98,7 +99,7 @@ g_cond_wait_until(GCond *cond, GMutex *mutex, gint64 end_time)
   return signalled;
 }
 
-/* Lives as long as the program: a pool may be freed while its threads end. */
+/* Exists as long as the program, because a pool may be freed while its threads end. */
 typedef struct {
   GFunc function;
   gpointer data;
@@ -207,7 +208,7 @@ void(g_once_init_leave)(volatile void *location, gsize result)
   NEXT(g_once_init_leave)(location, result);
 }
 
-/* Each drop of a reference: it reads and writes the count in one step, so that the last is after all others. */
+/* Marks the drop of a reference: it reads and writes the count in one step, so the last drop is after all others. */
 static void
 drop(gpointer counted)
 {
@@ -252,7 +253,7 @@ gst_mini_object_unref(GstMiniObject *object)
 
 DECLARE_NEXT(gst_buffer_pool_acquire_buffer);
 
-/* What gave the buffer back dropped its last reference. */
+/* Acquires what was done by the thread that dropped the buffer's last reference. */
 GstFlowReturn
 gst_buffer_pool_acquire_buffer(GstBufferPool *pool, GstBuffer **buffer, GstBufferPoolAcquireParams *params)
 {

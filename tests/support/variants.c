@@ -48,7 +48,8 @@ add_variants(const CnvBackend *backend, CnvSession *session)
     }
 }
 
-/* NULL, with the reason printed, where the backend is not here. One that is must open. */
+/* Opens a session on a backend. Returns NULL and prints the reason if the backend is not available. An available one
+ * must open. */
 static CnvSession *
 open_backend(const CnvBackend *backend)
 {

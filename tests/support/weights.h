@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Jobs, and the weights that they give samples.
+ * Jobs, and the weights of their samples.
  */
 #pragma once
 
@@ -16,7 +16,7 @@ test_job_contains(const CnvJob *job, int x, int y)
   return x >= job->x && y >= job->y && x < job->x + job->width && y < job->y + job->height;
 }
 
-/* Of a sample inside the job, of 255. */
+/* Returns the weight of a sample inside the job, 0..255. */
 static inline int
 test_job_weight(const CnvJobs *jobs, const CnvJob *job, int x, int y)
 {
@@ -25,7 +25,8 @@ test_job_weight(const CnvJobs *jobs, const CnvJob *job, int x, int y)
   return job->coverage_pitch == 0 ? 255 : cnv_cover_weight(&cover, job, x, y);
 }
 
-/* Returns the job that writes a sample, and its weight there, of 255; NULL and 0 if none does. Fails if two do. */
+/* Returns the job that writes a sample, and stores its weight there, 0..255. Returns NULL and stores 0 if no job does.
+ * Fails the test if two do. */
 static inline const CnvJob *
 test_job_at(const CnvJobs *jobs, int plane, int field, int x, int y, int *weight)
 {
@@ -49,7 +50,7 @@ test_job_at(const CnvJobs *jobs, int plane, int field, int x, int y, int *weight
   return found;
 }
 
-/* Returns the jobs of work. */
+/* Returns the jobs of work, to be cleared with cnv_jobs_clear. */
 static inline CnvJobs
 test_cut(const CnvWork *work)
 {

@@ -194,7 +194,7 @@ START_TEST(test_sums_of_terms)
         const gboolean within = ABS(x) <= r && ABS(y) <= r;
 
         assert_near(kernel_at(&kernel, x, y), within ? rows[i].expected[(y + r) * rows[i].n + x + r] : 0, 1e-12,
-                    cnv_filters[rows[i].type].nick.nick, x, y);
+                    cnv_filter_info(rows[i].type)->nick.nick, x, y);
       }
     if (rows[i].expected == one)
       ck_assert_int_eq(kernel.n_terms, 1); /* so that the plan knows that it changes nothing */
@@ -419,13 +419,43 @@ START_TEST(test_limits_of_motion)
 }
 END_TEST
 
+static double
+least_tap(const CnvTaps *taps)
+{
+  double least = INFINITY;
+
+  for (int i = 0; i < taps->width * taps->height; i++)
+    least = fmin(least, taps->value[i]);
+  return least;
+}
+
+/* What the filter's row says of the taps is true. Those of custom are the user's. */
+static void
+check_group(const CnvFilterInfo *info, const CnvKernel *kernel)
+{
+  const double sum = cnv_kernel_total(kernel, cnv_taps_sum), all = cnv_kernel_total(kernel, cnv_taps_magnitude);
+  gboolean positive = TRUE;
+
+  for (int t = 0; t < kernel->n_terms; t++) {
+    const CnvKernelTerm *term = &kernel->term[t];
+
+    positive &= term->dense ? least_tap(term->dense) >= 0
+                            : least_tap(term->axis[CNV_X]) >= 0 && least_tap(term->axis[CNV_Y]) >= 0;
+  }
+  if (info->nick.value == CNV_FILTER_CUSTOM)
+    return;
+  ck_assert_msg(info->is_positive == positive, "%s is positive", info->nick.nick);
+  ck_assert_msg(info->sums_to_0 == (fabs(sum) < 1e-9 * all), "%s adds up to %g", info->nick.nick, sum);
+  ck_assert_msg(info->is_gradient == kernel->magnitude, "%s is a gradient", info->nick.nick);
+}
+
 /* Every filter makes finite taps from the defaults, with a limited number of terms, on every grid. */
 START_TEST(test_all_filters)
 {
   static const int steps[][CNV_N_AXES] = {{1, 1}, {2, 1}, {2, 2}, {4, 1}, {4, 4}};
 
   for (const CnvFilterInfo *info = cnv_filters; info->nick.nick; info++)
-    for (guint k = 0; k < (info->gradient ? 1 : G_N_ELEMENTS(steps)); k++) {
+    for (guint k = 0; k < (info->is_gradient ? 1 : G_N_ELEMENTS(steps)); k++) {
       CnvFilter filter = filter_of(info->nick.value, -1);
       CnvKernel kernel;
 
@@ -435,6 +465,7 @@ START_TEST(test_all_filters)
       ck_assert_int_eq(cnv_filter_radius(&filter, CNV_X), info->default_radius);
       kernel = generate(&filter, steps[k]);
       ck_assert(kernel.n_terms >= 1 && kernel.n_terms <= CNV_MAX_TERMS);
+      check_group(info, &kernel);
       for (int t = 0; t < kernel.n_terms; t++) {
         const CnvKernelTerm *term = &kernel.term[t];
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Fuzzing of kernels as text files (gst/kernelfile.c). An input is the contents of a file. Meson builds this with
+ * Fuzzing of kernels as text files (gst/properties/kernelfile.c). An input is the contents of a file. Meson builds this with
  * replay.c, which runs the files of corpus/kernelfile/; tests/README.md has the commands for libFuzzer.
  */
 #include <math.h>
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "properties/kernelfile.h"
 #include "unit/fuzz.h"
-#include "kernelfile.h"
 
 #define NAME "a name"
 #define LONGEST (2 * CNV_RADIUS_MAX + 1)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Fuzzing of masks as picture files (gst/maskfile.c, gst/pngfile.c). An input is the contents of a file. Meson builds
+ * Fuzzing of masks as picture files (gst/regions/maskfile.c, gst/regions/pngfile.c). An input is the contents of a file. Meson builds
  * this with replay.c, which runs the files of corpus/maskfile/; tests/README.md has the commands for libFuzzer.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "maskfile.h"
+#include "regions/maskfile.h"
 #include "unit/fuzz.h"
 
 #define NAME "a name"

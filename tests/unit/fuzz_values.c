@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Fuzzing of kernels, rectangles and polygons as property values (gst/values.c), and of the taps made from them. If
+ * Fuzzing of kernels, rectangles and polygons as property values (gst/properties/values.c), and of the taps made from them. If
  * the first byte of an input is a printable character, the input is the text of an array, as in a pipeline. Otherwise
  * it is a program that builds nested arrays of all kinds of values. Meson builds this with replay.c, which runs the
  * files of corpus/values/; tests/README.md has the commands for libFuzzer.
@@ -13,10 +13,10 @@
 #include <string.h>
 
 #include "plan/kernel.h"
-#include "polygon.h"
+#include "properties/values.h"
+#include "regions/polygon.h"
 #include "support/filter.h"
 #include "unit/fuzz.h"
-#include "values.h"
 
 #define MAX_VALUES 4096 /* most values in an array with the arrays in it; slower inputs find nothing more */
 #define MAX_DEPTH 5

@@ -15,6 +15,8 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
+GST_FOLDERS = ['gst/element', 'gst/memory', 'gst/properties', 'gst/regions', 'gst/time']
+
 # folder: the folders and headers of the project that it may include, and the libraries.
 LAYERS = {
     'include/convolve': ([], 'glib'),
@@ -28,7 +30,12 @@ LAYERS = {
     ),
     'cuda/gpu/kernels': (['include/convolve', 'cuda/plan', 'cuda/plan/regions/shape.h'], 'cuda'),
     'cuda': (['include/convolve', 'cuda/plan'], 'glib'),
-    'gst': (['include/convolve'], 'glib gstreamer'),
+    'gst': (['include/convolve', *GST_FOLDERS], 'glib gstreamer'),
+    'gst/element': (['include/convolve', 'gst', *GST_FOLDERS], 'glib gstreamer'),
+    'gst/memory': (['include/convolve', 'gst', 'gst/element/caps.h', 'gst/element/engine.h'], 'glib gstreamer'),
+    'gst/properties': (['include/convolve', 'gst/files.h', 'gst/regions'], 'glib gstreamer'),
+    'gst/regions': (['include/convolve', 'gst/files.h', 'gst/messages.h'], 'glib gstreamer'),
+    'gst/time': (['include/convolve', 'gst', 'gst/element', 'gst/memory'], 'glib gstreamer'),
     'pipelines': (['include/convolve', 'pipelines/support'], 'glib gstreamer'),
     'pipelines/support': (['include/convolve'], 'glib gmodule cuda gstreamer'),
 }
@@ -116,7 +123,9 @@ def objects_of(root, archive, plugin):
     """The build's objects; those of sources that have gone since are left over in its folders."""
     members = subprocess.run(['ar', 't', archive], check=True, capture_output=True, text=True).stdout.split()
     engine = [path if os.path.exists(path) else os.path.join(os.path.dirname(archive), path) for path in members]
-    return engine + [str(path) for path in Path(plugin + '.p').glob('*.c.o') if (root / 'gst' / path.stem).exists()]
+    # Meson names the object of a source in a folder FOLDER_SOURCE.
+    element = {path.relative_to(root / 'gst').as_posix().replace('/', '_') for path in (root / 'gst').rglob('*.c')}
+    return engine + [str(path) for path in Path(plugin + '.p').glob('*.c.o') if path.stem in element]
 
 
 def linked(objects):

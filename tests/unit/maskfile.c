@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Masks (gst/mask.c, gst/maskfile.c): valid, invalid and hostile PGM files; buffers with wrong metas; growing masks,
+ * Masks (gst/regions/mask.c, gst/regions/maskfile.c): valid, invalid and hostile PGM files; buffers with wrong metas; growing masks,
  * compared with an independent computation; and files and masks for which there is no memory.
  */
 #include <math.h>
@@ -9,7 +9,7 @@
 
 #include <glib/gstdio.h>
 
-#include "maskfile.h"
+#include "regions/maskfile.h"
 #include "support/memory.h"
 #include "support/suite.h"
 

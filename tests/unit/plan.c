@@ -516,7 +516,7 @@ START_TEST(test_refused_weights)
     filter.angle = 30;
     filter.alpha_mode = CNV_ALPHA_PREMULTIPLY;
     expect_refusal(&filter, &rgba, CNV_ALGORITHM_AUTO, CNV_ERROR_SETTINGS, "alpha-mode=premultiply");
-    expect_refusal(&filter, &a420, CNV_ALGORITHM_NAIVE, CNV_ERROR_SETTINGS, cnv_filters[rows[i].type].nick.nick);
+    expect_refusal(&filter, &a420, CNV_ALGORITHM_NAIVE, CNV_ERROR_SETTINGS, cnv_filter_info(rows[i].type)->nick.nick);
     cnv_plan_unref(plan_of(&filter, &nv12));
   }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * PNG files (gst/pngfile.c): every colour type and depth, interlaced or not, with every filter, written here from
+ * PNG files (gst/regions/pngfile.c): every colour type and depth, interlaced or not, with every filter, written here from
  * known samples; and damaged files.
  */
 #include <math.h>
@@ -10,7 +10,7 @@
 
 #include <convolve/status.h>
 
-#include "pngfile.h"
+#include "regions/pngfile.h"
 #include "support/suite.h"
 
 #define MAX_SIZE 16   /* columns and rows */

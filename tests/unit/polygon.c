@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Polygons to weights (gst/polygon.c). A simple polygon is compared with the area of its part in each pixel, clipped
+ * Polygons to weights (gst/regions/polygon.c). A simple polygon is compared with the area of its part in each pixel, clipped
  * to the four sides of the pixel in turn. A polygon that crosses itself is compared with 64 x 64 points per pixel.
  */
 #include <math.h>
 #include <string.h>
 
-#include "mask.h"
-#include "polygon.h"
+#include "regions/mask.h"
+#include "regions/polygon.h"
 #include "support/inside.h"
 #include "support/suite.h"
 

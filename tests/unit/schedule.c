@@ -9,8 +9,8 @@
 #include "gpu/choice.h"
 #include "gpu/schedule.h"
 #include "gpu/tile_jobs.h"
-#include "support/plan.h"
 #include "support/masks.h"
+#include "support/plan.h"
 #include "support/suite.h"
 
 #define WIDTH 200

@@ -3,11 +3,12 @@
  * The property table: a property, which is one row of it, is set, read back, compared, copied and cleared like all
  * others, so that a live change of it is noticed.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include <glib/gstdio.h>
 
-#include "settings.h"
+#include "properties/settings.h"
 #include "support/filter.h"
 #include "support/suite.h"
 
@@ -182,6 +183,88 @@ GST_START_TEST(test_defaults)
 }
 GST_END_TEST;
 
+/* Programs set values by number, so none may ever change. A new value is added at the end of its line. */
+static const struct {
+  const char *property, *values;
+} numbers[] = {
+    {"filter",
+     "identity=0 box=1 gaussian=2 disk=3 motion=4 sharpen=5 unsharp=6 sobel=7 scharr=8 prewitt=9 laplacian=10 "
+     "log=11 emboss=12 mosaic=13 fill=14 custom=15"},
+    {"gradient", "magnitude=0 x=1 y=2 directional=3"},
+    {"border-mode", "constant=0 replicate=1 reflect=2 reflect-101=3 wrap=4 renormalize=5"},
+    {"planes", "luma=1 chroma=2 alpha=4 red=8 green=16 blue=32 color=59 all=63"},
+    {"chroma-mode", "scaled=0 same=1"},
+    {"alpha-mode", "copy=0 filter=1 premultiply=2"},
+    {"temporal-mode", "centered=0 causal=1"},
+    {"temporal-border", "renormalize=0 replicate=1 reflect=2"},
+    {"roi-source", "none=0 property=1 meta=2"},
+    {"roi-units", "pixels=0 fraction=1"},
+    {"roi-shape", "rectangle=0 ellipse=1"},
+    {"roi-missing", "copy=0 filter=1"},
+    {"roi-strength", "fixed=0 relative=1"},
+    {"backend", "auto=0 cuda=1 cpu=2"},
+    {"algorithm", "auto=0 naive=1 tiled=2 texture=3 separable=4 fused=5 tensor=6 mosaic=7"},
+};
+
+typedef struct {
+  int value;
+  char *text;
+} Number;
+
+static int
+compare_numbers(gconstpointer a, gconstpointer b)
+{
+  return ((const Number *)a)->value - ((const Number *)b)->value;
+}
+
+/* Returns the values of an enum or flags type as in the table above, from the least up. */
+static char *
+list_numbers(const GParamSpec *spec)
+{
+  GTypeClass *klass = g_type_class_ref(spec->value_type);
+  const gboolean is_enum = G_IS_ENUM_CLASS(klass);
+  const guint n = is_enum ? ((GEnumClass *)klass)->n_values : ((GFlagsClass *)klass)->n_values;
+  g_autofree Number *list = g_new0(Number, n);
+  GString *text = g_string_new(NULL);
+
+  for (guint i = 0; i < n; i++) {
+    const GEnumValue *value = is_enum ? &((GEnumClass *)klass)->values[i] : NULL;
+    const GFlagsValue *flag = is_enum ? NULL : &((GFlagsClass *)klass)->values[i];
+
+    list[i].value = is_enum ? value->value : (int)flag->value;
+    list[i].text = g_strdup_printf("%s=%d", is_enum ? value->value_nick : flag->value_nick, list[i].value);
+  }
+  qsort(list, n, sizeof(*list), compare_numbers);
+  for (guint i = 0; i < n; i++) {
+    g_string_append_printf(text, "%s%s", i > 0 ? " " : "", list[i].text);
+    g_free(list[i].text);
+  }
+  g_type_class_unref(klass);
+  return g_string_free(text, FALSE);
+}
+
+GST_START_TEST(test_numbers)
+{
+  GObjectClass *klass = g_type_class_ref(holder_get_type());
+  guint n, found = 0;
+  GParamSpec **specs = g_object_class_list_properties(klass, &n);
+
+  for (guint i = 0; i < n; i++)
+    found += G_TYPE_IS_ENUM(specs[i]->value_type) || G_TYPE_IS_FLAGS(specs[i]->value_type);
+  ck_assert_uint_eq(found, G_N_ELEMENTS(numbers));
+  for (guint i = 0; i < G_N_ELEMENTS(numbers); i++) {
+    GParamSpec *spec = g_object_class_find_property(klass, numbers[i].property);
+    g_autofree char *values = spec ? list_numbers(spec) : NULL;
+
+    ck_assert_msg(spec != NULL, "there is no property %s", numbers[i].property);
+    ck_assert_msg(strcmp(values, numbers[i].values) == 0, "%s has the values\n%s, but programs know\n%s",
+                  numbers[i].property, values, numbers[i].values);
+  }
+  g_free(specs);
+  g_type_class_unref(klass);
+}
+GST_END_TEST;
+
 static Suite *
 settings_suite(void)
 {
@@ -191,6 +274,7 @@ settings_suite(void)
   suite_add_tcase(suite, tcase);
   tcase_add_test(tcase, test_changes);
   tcase_add_test(tcase, test_defaults);
+  tcase_add_test(tcase, test_numbers);
   return suite;
 }
 

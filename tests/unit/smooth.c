@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Regions over time (gst/smooth.c), without a pipeline: if a detector misses something that moves on as before, it
+ * Regions over time (gst/regions/tracks.c), without a pipeline: if a detector misses something that moves on as before, it
  * stays covered.
  */
 #include <string.h>
 
-#include "mask.h"
-#include "smooth.h"
+#include "regions/mask.h"
+#include "regions/tracks.h"
 #include "support/suite.h"
 
 #define N_FRAMES 60

@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
-#include "team.h"
 #include "support/suite.h"
+#include "team.h"
 
 #define PARTS 1000
 #define THREADS 4

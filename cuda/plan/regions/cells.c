@@ -10,7 +10,7 @@
 /* Most shapes that are added to a cell, by CnvCut. */
 static const int shapes_max[CNV_N_CUTS] = {CNV_MAX_REGIONS, CNV_CROWD, CNV_CROWD};
 
-#define WEIGHT_COST 0.25 /* cost of the weight of one shape at a sample, where filtering the sample costs 1 */
+#define WEIGHT_COST 0.25 /* of the weight of one shape at a sample, relative to filtering the sample */
 
 static CnvCellShapes *
 cell_shapes(const CnvCutting *c, int column, int row)
@@ -21,7 +21,7 @@ cell_shapes(const CnvCutting *c, int column, int row)
 static const CnvPlaneShape *
 shape_of(const CnvCutting *c, const CnvEntry *entry)
 {
-  return &g_array_index(c->made->shapes, CnvPlaneShape, entry->shape);
+  return &g_array_index(c->jobs->shapes, CnvPlaneShape, entry->shape);
 }
 
 static const CnvEntry *
@@ -40,9 +40,9 @@ is_in_ellipse(const CnvPlaneShape *s, double x, double y, double half_x, double 
   return from_x * from_x + from_y * from_y < 1;
 }
 
-/* An ellipse has weight 1 in a whole box if it has weight 1 at the corners. It has weight 0 in a whole box if it has
- * weight 0 at the point of the box that is nearest to its middle. Scaling an axis turns the ellipse into a circle,
- * and the same point stays the nearest. */
+/* Returns the weights of an ellipse in a box. It has weight 1 in the whole box if it has weight 1 at the corners. It
+ * has weight 0 in the whole box if it has weight 0 at the point of the box that is nearest to its middle. Scaling an
+ * axis turns the ellipse into a circle, and the same point stays the nearest. */
 static CnvTouch
 touch_of_ellipse(const CnvPlaneShape *s, const CnvBox *box)
 {
@@ -80,7 +80,7 @@ static void
 add_to_cell(CnvCutting *c, guint16 number, int column, int row)
 {
   CnvCellShapes *to = cell_shapes(c, column, row);
-  const CnvPlaneShape *s = &g_array_index(c->made->shapes, CnvPlaneShape, number);
+  const CnvPlaneShape *s = &g_array_index(c->jobs->shapes, CnvPlaneShape, number);
   CnvBox cell = cnv_cutting_cell(c, column, row);
   CnvEntry entry = {number, to->first};
   CnvTouch touch;
@@ -110,9 +110,9 @@ add_shape(CnvCutting *c, const CnvPlaneShape *s)
 {
   CnvBox reached = cnv_shape_box(s), field = cnv_cutting_field(c);
   CnvBox met = cnv_box_intersect(&reached, &field);
-  guint16 number = (guint16)c->made->shapes->len;
+  guint16 number = (guint16)c->jobs->shapes->len;
 
-  g_array_append_val(c->made->shapes, *s);
+  g_array_append_val(c->jobs->shapes, *s);
   for (int row = met.y0 / CNV_CELL_HEIGHT; row * CNV_CELL_HEIGHT < met.y1; row++)
     for (int column = met.x0 / CNV_CELL_WIDTH; column * CNV_CELL_WIDTH < met.x1; column++)
       add_to_cell(c, number, column, row);
@@ -158,7 +158,7 @@ add_piece(CnvCutting *c, int column, int row, int layer, const CnvBox *box, gboo
     g_array_append_val(c->pieces, piece);
 }
 
-/* Adds the piece that a layer filters of a cell; -1: that all layers filter. as: the layer of the piece. It needs no
+/* Adds the piece of a cell that one layer filters, or with layer -1 all layers. as: the layer of the piece. It needs no
  * coverage if the layer has only one shape there, which is a hard rectangle and the cell's strongest shape. */
 static void
 add_layer_piece(CnvCutting *c, int column, int row, const CnvCellShapes *from, int layer, int as)
@@ -220,7 +220,7 @@ static void
 finish_cell(CnvCutting *c, int column, int row, int strongest)
 {
   const CnvCellShapes *from = cell_shapes(c, column, row);
-  CnvCell cell = {.first = c->made->lists->len, .layer = -1, .weight = -1};
+  CnvCell cell = {.first = c->jobs->lists->len, .layer = -1, .weight = -1};
 
   if (!c->work->invert) {
     if (c->cut == CNV_CUT_WHOLE)
@@ -229,21 +229,21 @@ finish_cell(CnvCutting *c, int column, int row, int strongest)
       cell.layer = strongest_layer(c, from);
   }
   if (from->crowded)
-    c->made->crowd = MAX(c->made->crowd, (guint)from->met);
+    c->jobs->crowd = MAX(c->jobs->crowd, (guint)from->met);
   else if (cell.layer >= 0 && c->cut == CNV_CUT_SIMPLE)
-    c->made->crowd = MAX(c->made->crowd, (guint)from->n);
+    c->jobs->crowd = MAX(c->jobs->crowd, (guint)from->n);
   if (from->crowded && !c->work->invert) {
-    guint16 all = (guint16)(c->made->shapes->len - 1);
+    guint16 all = (guint16)(c->jobs->shapes->len - 1);
 
-    g_array_append_val(c->made->lists, all);
+    g_array_append_val(c->jobs->lists, all);
   } else {
     for (int at = from->first; at >= 0; at = entry_of(c, at)->next)
-      g_array_append_val(c->made->lists, entry_of(c, at)->shape);
+      g_array_append_val(c->jobs->lists, entry_of(c, at)->shape);
   }
-  cell.n = (int)(c->made->lists->len - cell.first);
+  cell.n = (int)(c->jobs->lists->len - cell.first);
   if (from->n == 0 || from->inside || (from->crowded && !c->work->invert))
     cell.weight = (from->n == 0) == (c->work->invert != FALSE) ? CNV_WEIGHT_ONE : 0;
-  g_array_index(c->made->cells, CnvCell, c->grid.first_cell + (guint)(row * c->grid.columns + column)) = cell;
+  g_array_index(c->jobs->cells, CnvCell, c->grid.first_cell + (guint)(row * c->grid.columns + column)) = cell;
   add_pieces(c, column, row, from, cell.layer);
 }
 
@@ -255,18 +255,18 @@ start_grid(CnvCutting *c)
   guint n;
 
   c->grid = (CnvGrid){
-      .columns = cnv_divide_up(c->width, CNV_CELL_WIDTH), .invert = c->work->invert, .first_cell = c->made->cells->len};
+      .columns = cnv_divide_up(c->width, CNV_CELL_WIDTH), .invert = c->work->invert, .first_cell = c->jobs->cells->len};
   c->rows = cnv_divide_up(c->height, CNV_CELL_HEIGHT);
-  c->job.grid = (int)c->made->grids->len;
-  g_array_append_val(c->made->grids, c->grid);
+  c->job.grid = (int)c->jobs->grids->len;
+  g_array_append_val(c->jobs->grids, c->grid);
   g_array_set_size(c->entries, 0);
   g_array_set_size(c->pieces, 0);
   n = (guint)(c->grid.columns * c->rows);
   g_array_set_size(c->cell_shapes, n);
-  g_array_set_size(c->made->cells, c->grid.first_cell + n);
+  g_array_set_size(c->jobs->cells, c->grid.first_cell + n);
   for (guint i = 0; i < n; i++) {
     g_array_index(c->cell_shapes, CnvCellShapes, i) = empty;
-    g_array_index(c->made->cells, CnvCell, c->grid.first_cell + i) = outside;
+    g_array_index(c->jobs->cells, CnvCell, c->grid.first_cell + i) = outside;
   }
 }
 
@@ -294,8 +294,8 @@ cnv_cutting_make_cells(CnvCutting *c)
       add_shape(c, &s);
     }
   if (c->cut == CNV_CUT_WHOLE && !one_layer)
-    c->made->crowd = MAX(c->made->crowd, (guint)n);
-  g_array_append_val(c->made->shapes, all);
+    c->jobs->crowd = MAX(c->jobs->crowd, (guint)n);
+  g_array_append_val(c->jobs->shapes, all);
   for (int row = 0; row < c->rows; row++)
     for (int column = 0; column < c->grid.columns; column++)
       if (c->work->invert || cell_shapes(c, column, row)->n > 0)

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The weights of jobs, row by row. They are equal to cnv_cover_weight at each sample, but take less time, since most
- * samples of a row are inside a shape or outside it.
+ * The weights of jobs, row by row. They equal cnv_cover_weight at each sample but are computed faster, since most
+ * samples of a row are inside or outside a shape.
  */
 #include <string.h>
 
 #include "plan/regions/cutting.h"
 
 CnvCover
-cnv_jobs_cover(const CnvJobs *of)
+cnv_jobs_cover(const CnvJobs *jobs)
 {
-  return (CnvCover){(const CnvGrid *)of->grids->data,       (const CnvCell *)of->cells->data,
-                    (const uint16_t *)of->lists->data,      (const CnvPlaneShape *)of->shapes->data,
-                    (const CnvMaskPlace *)of->places->data, of->mask_cells->data};
+  return (CnvCover){(const CnvGrid *)jobs->grids->data,       (const CnvCell *)jobs->cells->data,
+                    (const uint16_t *)jobs->lists->data,      (const CnvPlaneShape *)jobs->shapes->data,
+                    (const CnvMaskPlace *)jobs->places->data, jobs->mask_cells->data};
 }
 
 /* Computes the weights of n samples to the left or right of a rectangle. down: the weight of its columns in this
@@ -50,11 +50,11 @@ weigh_ellipse(const CnvCover *cover, const CnvPlaneShape *s, int x, int n, int y
     memset(to + first, CNV_WEIGHT_ONE, last - first);
 }
 
-/* Most mask cells that are interpolated down before they are interpolated along: at two cells per sample, all that a
- * row of a cell's samples needs. */
+/* Most mask cells that are interpolated down first, then along. It is enough for a row of a cell at two mask cells per
+ * sample. */
 #define BLENDED (2 * CNV_CELL_WIDTH + 2)
 
-/* Interpolates n cells down, between two rows. Factors of 16 bits make a loop of vectors on any machine. */
+/* Interpolates n cells down, between two rows. With 16-bit factors, compilers vectorise the loop on any machine. */
 static void
 blend_down(guint32 *restrict to, const guint8 *restrict above, const guint8 *restrict below, int n, guint32 down)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The state while the work on a frame is cut into jobs, private to this folder. It lies on the heap and is used again
- * for the next frame.
+ * The state while the work on a frame is cut into jobs, private to this folder. It is on the heap and is reused for the
+ * next frame.
  */
 #pragma once
 
 #include "plan/plan.h"
 #include "plan/regions/jobs.h"
 
-/* Far outside any frame, and far inside of int. */
+/* A coordinate far outside any frame, and far within the range of int. */
 #define CNV_FAR (1 << 24)
 
-/* Samples from (x0, y0) up to but without (x1, y1). */
+/* Samples from (x0, y0) up to, but not including, (x1, y1). */
 typedef struct {
   int x0, y0, x1, y1;
 } CnvBox;
@@ -49,24 +49,24 @@ typedef struct {
 /* How exactly regions are cut. Each level is tried if the level before costs too much. */
 typedef enum {
   CNV_CUT_EXACT,  /* all shapes count */
-  CNV_CUT_SIMPLE, /* few shapes count in a cell, and only the strongest plan */
-  CNV_CUT_WHOLE,  /* the same, with one job per plane and field, by the strongest plan */
+  CNV_CUT_SIMPLE, /* in a cell, few shapes count, and only the strongest plan */
+  CNV_CUT_WHOLE,  /* as CNV_CUT_SIMPLE, but one job per plane and field, by the strongest plan */
   CNV_N_CUTS
 } CnvCut;
 
 typedef struct CnvCutting {
   const CnvWork *work;
-  CnvJobs *made;
+  CnvJobs *jobs;
   CnvCut cut;
-  gboolean isolated;   /* each region is a layer */
-  guint whole, few;    /* as in cnv_jobs_make */
-  gboolean is_weighed; /* the plans are for normalised convolution */
-  double cost, budget; /* of all planes so far, and its limit; filtering a sample costs 1 */
-  GArray *order;       /* guint16: indices of regions, from the weakest to the strongest */
-  GPtrArray *placed;   /* CnvMask: of each element of made->places */
+  gboolean isolated;     /* each region is a layer */
+  guint whole, max_jobs; /* as in cnv_jobs_make */
+  gboolean is_weighed;   /* the plans are for normalised convolution */
+  double cost, budget;   /* of all planes so far, and its limit; filtering a sample costs 1 */
+  GArray *order;         /* guint16: indices of regions, from the weakest to the strongest */
+  GPtrArray *placed;     /* CnvMask of each element of jobs->places */
 
   /* The current plane and field: */
-  CnvJob job; /* the members that are the same in all jobs */
+  CnvJob job; /* members that are equal in all jobs */
   int sub_x, sub_y;
   int width, height;
   int apron_x, apron_y; /* samples that the widest filter reads beside a job, sum of both sides */
@@ -139,25 +139,25 @@ cnv_shape_is_hard(const CnvPlaneShape *s)
   return s->shape == CNV_SHAPE_RECTANGLE && s->reach_x == 1 && s->reach_y == 1;
 }
 
-/* shapes.c: sorts the regions by strength. */
+/* Sorts the regions by strength (shapes.c). */
 void cnv_cutting_sort(CnvCutting *c);
 
-/* shapes.c: makes the shape of a region in the plane and field, and its layer if regions are isolated. Returns FALSE
+/* Makes the shape of a region in the plane and field, and its layer if regions are isolated (shapes.c). Returns FALSE
  * if the region has no weight there. */
 gboolean cnv_cutting_shape(CnvCutting *c, guint region, CnvPlaneShape *shape);
 
-/* cells.c: makes the grid of the field, adds the shapes of the regions to its cells, and finds the pieces. */
+/* Makes the grid of the field, adds the shapes of the regions to its cells, and finds the pieces (cells.c). */
 void cnv_cutting_make_cells(CnvCutting *c);
 
-/* mask.c: copies the masks of the work. Returns FALSE if `to` has the same masks already. */
+/* Copies the masks of the work (mask.c). Returns FALSE if `to` has the same masks already. */
 gboolean cnv_masks_take(CnvJobs *to, const CnvWork *work);
 
-/* mask.c: gives a shape the weights of a region's mask. The shape is the part of the region's rectangle in the
- * field. Returns FALSE if cnv_masks_take did not copy the mask. */
+/* Gives a shape the weights of a region's mask (mask.c). The shape is the part of the region's rectangle in the field.
+ * Returns FALSE if cnv_masks_take did not copy the mask. */
 gboolean cnv_mask_place(CnvCutting *c, const CnvRegion *region, CnvPlaneShape *shape);
 
 /* The weights of a shape in a box: all 0, mixed, or all 1. */
 typedef enum { CNV_OUTSIDE, CNV_SOFT, CNV_INSIDE } CnvTouch;
 
-/* mask.c: returns which weights a mask has in a box of the shape's samples. */
+/* Returns which weights a mask has in a box of the shape's samples (mask.c). */
 CnvTouch cnv_mask_touch(const CnvCutting *c, const CnvPlaneShape *shape, const CnvBox *box);

@@ -2,9 +2,9 @@
  *
  * From a frame's work to jobs, private to the engines.
  *
+ *   cutting.c   implements this header; rectangles around the cells that a layer filters
  *   shapes.c    the regions as shapes of a plane and field, and their layers
  *   cells.c     the cells of the field, each with the shapes that decide its weights
- *   jobs.c      rectangles around the cells that a layer filters
  *   coverage.c  the weights of jobs, computed on the host
  *   mask.c      masks: images of weights
  *
@@ -37,22 +37,22 @@ typedef struct {
   struct CnvCutting *cutting; /* state of cnv_jobs_make */
 } CnvJobs;
 
-void cnv_jobs_init(CnvJobs *to);
-void cnv_jobs_clear(CnvJobs *of);
+void cnv_jobs_init(CnvJobs *jobs);
+void cnv_jobs_clear(CnvJobs *jobs);
 
-/* Returns TRUE if the jobs are right for `work` too. Plans are not compared: they must be the same as in
+/* Returns TRUE if the jobs are valid for `work`, too. Plans are not compared: they must be the same as in
  * cnv_jobs_make. */
-gboolean cnv_jobs_match(const CnvJobs *of, const CnvWork *work);
+gboolean cnv_jobs_match(const CnvJobs *jobs, const CnvWork *work);
 
 /* Makes the jobs of work. Jobs of the same plane, field and layer do not overlap. Each has at least one sample.
  * Planes that are only copied have none. Without everything and invert, the jobs cover little more than the regions.
  * Work on the whole frame gives one job per plane and field. whole: bits of the planes that get a single job with
- * coverage for the whole field (CnvJob.whole), if there is only one layer and there would be more than `few` jobs.
+ * coverage for the whole field (CnvJob.whole), if there is only one layer and there would be more than `max_jobs` jobs.
  * Returns FALSE if the work has the same masks as the work before. */
-gboolean cnv_jobs_make(CnvJobs *to, const CnvWork *work, guint whole, guint few);
+gboolean cnv_jobs_make(CnvJobs *jobs, const CnvWork *work, guint whole, guint max_jobs);
 
 /* Returns the arrays from which the jobs' weights are computed, in host memory. */
-CnvCover cnv_jobs_cover(const CnvJobs *of);
+CnvCover cnv_jobs_cover(const CnvJobs *jobs);
 
 /* Writes the coverage of row y of a job: to[0] is the aligned byte at or before the first pixel, and there are
  * coverage_pitch bytes. */

@@ -20,7 +20,7 @@ struct CnvMask {
   int columns;                  /* blocks side by side */
   int left, right, top, bottom; /* first and last column and row with weights above 0; right < left: none */
   guint8 *least, *most;         /* of each block */
-  guint8 weight[];              /* of each cell; least and most follow it */
+  guint8 weight[];              /* of each cell; the arrays least and most follow */
 };
 
 static void
@@ -130,7 +130,7 @@ cnv_mask_n_cells(const CnvMask *mask)
   return (gsize)mask->width * mask->height;
 }
 
-/* Makes room for the cells of all masks, and may discard the old ones. Returns FALSE if there is no memory. */
+/* Allocates memory for the cells of all masks, and may discard the old ones. Returns FALSE if there is no memory. */
 static gboolean
 reserve(CnvJobs *to, gsize size)
 {
@@ -191,7 +191,7 @@ cnv_mask_place(CnvCutting *c, const CnvRegion *region, CnvPlaneShape *shape)
 {
   const CnvRect *rect = &region->rect;
   const CnvMask *mask = region->mask;
-  const GPtrArray *masks = c->made->masks;
+  const GPtrArray *masks = c->jobs->masks;
   double sx = 1 << c->sub_x, sy = 1 << c->sub_y, x = (shape->x0 + 0.5) * sx;
   double y = ((double)shape->y0 * c->job.fields + c->job.field + 0.5) * sy;
   double cells_x = (double)mask->width / rect->width, cells_y = (double)mask->height / rect->height; /* per pixel */
@@ -212,14 +212,14 @@ cnv_mask_place(CnvCutting *c, const CnvRegion *region, CnvPlaneShape *shape)
                          .first_y = in_units((y - rect->y) * cells_y - 0.5, mask->height) + CNV_MASK_BIAS,
                          .step_x = in_units(sx * cells_x, mask->width),
                          .step_y = in_units(sy * c->job.fields * cells_y, mask->height)};
-  shape->shape = CNV_SHAPE_MASK + (int)c->made->places->len;
-  g_array_append_val(c->made->places, place);
+  shape->shape = CNV_SHAPE_MASK + (int)c->jobs->places->len;
+  g_array_append_val(c->jobs->places, place);
   g_ptr_array_add(c->placed, region->mask);
   return TRUE;
 }
 
-/* Finds the first and last block of the cells that the samples from..to - 1 after the first sample take their
- * weights from. */
+/* Finds the first and last block of the mask cells from which the weights of samples from..to - 1 are interpolated.
+ * Samples are counted from the first one of the place. */
 static void
 blocks_of(gint64 first, gint64 step, int cells, int from, int to, int block[2])
 {
@@ -234,17 +234,17 @@ blocks_of(gint64 first, gint64 step, int cells, int from, int to, int block[2])
 CnvTouch
 cnv_mask_touch(const CnvCutting *c, const CnvPlaneShape *shape, const CnvBox *box)
 {
-  const CnvMaskPlace *place = &g_array_index(c->made->places, CnvMaskPlace, shape->shape - CNV_SHAPE_MASK);
-  const CnvMask *of = c->placed->pdata[shape->shape - CNV_SHAPE_MASK];
+  const CnvMaskPlace *place = &g_array_index(c->jobs->places, CnvMaskPlace, shape->shape - CNV_SHAPE_MASK);
+  const CnvMask *mask = c->placed->pdata[shape->shape - CNV_SHAPE_MASK];
   guint8 least = 255, most = 0;
   int x[2], y[2];
 
-  blocks_of(place->first_x, place->step_x, of->width, box->x0 - place->x0, box->x1 - place->x0, x);
-  blocks_of(place->first_y, place->step_y, of->height, box->y0 - place->y0, box->y1 - place->y0, y);
+  blocks_of(place->first_x, place->step_x, mask->width, box->x0 - place->x0, box->x1 - place->x0, x);
+  blocks_of(place->first_y, place->step_y, mask->height, box->y0 - place->y0, box->y1 - place->y0, y);
   for (int row = y[0]; row <= y[1]; row++)
     for (int column = x[0]; column <= x[1]; column++) {
-      least = MIN(least, of->least[row * of->columns + column]);
-      most = MAX(most, of->most[row * of->columns + column]);
+      least = MIN(least, mask->least[row * mask->columns + column]);
+      most = MAX(most, mask->most[row * mask->columns + column]);
     }
   return most == 0 ? CNV_OUTSIDE : least == 255 ? CNV_INSIDE : CNV_SOFT;
 }

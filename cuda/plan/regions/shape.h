@@ -23,8 +23,8 @@
  * off it. */
 #define CNV_MASK_BIAS 5872
 
-/* A region in one plane and field. Samples from (x0, y0) up to but without (x1, y1) have the weight of the shape.
- * For CNV_SHAPE_RECTANGLE that is 1. */
+/* A region in one plane and field. Samples from (x0, y0) up to, but not including, (x1, y1) have the weight of the
+ * shape. For CNV_SHAPE_RECTANGLE that is 1. */
 typedef struct {
   int x0, y0, x1, y1;
   float reach_x, reach_y; /* f + 1 of work.h: distance of the first sample outside that has no weight; 1 for masks */
@@ -143,9 +143,9 @@ cnv_mask_weight(const CnvMaskPlace *mask, const uint8_t *cells, int x, int y)
   uint32_t across[2];
 
   for (int i = 0; i < 2; i++) {
-    const uint8_t *of = cells + mask->cells + (int64_t)row[i] * mask->cells_x;
+    const uint8_t *cell_row = cells + mask->cells + (int64_t)row[i] * mask->cells_x;
 
-    across[i] = of[column[0]] * (CNV_MASK_UNIT - along) + of[column[1]] * along;
+    across[i] = cell_row[column[0]] * (CNV_MASK_UNIT - along) + cell_row[column[1]] * along;
   }
   return (int)((across[0] * (CNV_MASK_UNIT - down) + across[1] * down + CNV_MASK_UNIT * CNV_MASK_UNIT / 2) /
                (CNV_MASK_UNIT * CNV_MASK_UNIT));

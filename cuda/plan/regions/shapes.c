@@ -70,7 +70,7 @@ add_layer(CnvCutting *c, guint plan, const CnvPlaneShape *shape, const CnvBox *r
   gboolean weighed = c->is_weighed && shape->shape != CNV_SHAPE_RECTANGLE;
   gboolean mosaic = c->work->plan[0]->filter.type == CNV_FILTER_MOSAIC;
   CnvLayer layer = {(int)plan, weighed && !mosaic ? cnv_cutting_field(c) : *inside, rect->x0, rect->y0,
-                    weighed ? CNV_COVER_SHAPE + (int)c->made->shapes->len : CNV_COVER_OWN};
+                    weighed ? CNV_COVER_SHAPE + (int)c->jobs->shapes->len : CNV_COVER_OWN};
 
   g_array_append_val(c->layers, layer);
   return (int)c->layers->len - 1;
@@ -80,30 +80,30 @@ gboolean
 cnv_cutting_shape(CnvCutting *c, guint region, CnvPlaneShape *shape)
 {
   const CnvRegion *from = &c->work->region[region];
-  CnvPlaneShape made = place(c, from), whole = made;
-  CnvBox rect = {made.x0, made.y0, made.x1, made.y1}, field = cnv_cutting_field(c);
-  CnvBox inside = cnv_box_intersect(&rect, &field), reached = cnv_shape_box(&made);
+  CnvPlaneShape placed = place(c, from), whole = placed;
+  CnvBox rect = {placed.x0, placed.y0, placed.x1, placed.y1}, field = cnv_cutting_field(c);
+  CnvBox inside = cnv_box_intersect(&rect, &field), reached = cnv_shape_box(&placed);
 
   reached = cnv_box_intersect(&reached, &field);
   /* An isolated region outside the plane has no sample to read. */
   if (cnv_box_is_empty(&rect) || cnv_box_is_empty(c->isolated ? &inside : &reached))
     return FALSE;
   if (from->shape == CNV_SHAPE_MASK && !cnv_box_is_empty(&inside)) {
-    made.x0 = inside.x0;
-    made.y0 = inside.y0;
-    made.x1 = inside.x1;
-    made.y1 = inside.y1;
-    made.reach_x = made.reach_y = made.fade_x = made.fade_y = 1;
-    if (!cnv_mask_place(c, from, &made)) {
+    placed.x0 = inside.x0;
+    placed.y0 = inside.y0;
+    placed.x1 = inside.x1;
+    placed.y1 = inside.y1;
+    placed.reach_x = placed.reach_y = placed.fade_x = placed.fade_y = 1;
+    if (!cnv_mask_place(c, from, &placed)) {
       if (c->work->invert)
         return FALSE;
-      made = whole;
+      placed = whole;
     }
   } else if (from->shape == CNV_SHAPE_MASK) {
     return FALSE;
   }
   if (c->isolated)
-    made.layer = add_layer(c, from->plan, &made, &rect, &inside);
-  *shape = made;
+    placed.layer = add_layer(c, from->plan, &placed, &rect, &inside);
+  *shape = placed;
   return TRUE;
 }
