@@ -91,7 +91,7 @@ set_work(CnvSchedule *schedule, const CnvWork *work)
 
   cnv_schedule_init(schedule);
   schedule->n_processors = 16;
-  ck_assert(cnv_schedule_set_work(schedule, work, FALSE, FALSE));
+  ck_assert(cnv_schedule_set_work(schedule, work, FALSE));
   for (guint i = 0; i < G_N_ELEMENTS(last); i++)
     done += count_jobs(schedule, last[i]);
   ck_assert_uint_eq(done, schedule->work.jobs->len);
@@ -254,7 +254,7 @@ START_TEST(test_decimated_parts)
     work.interlaced = rows[i].interlaced;
     work.temporal_tap = frames;
     work.n_temporal_taps = rows[i].over_time ? 3 : 0;
-    cnv_schedule_set_work(&schedule, &work, FALSE, rows[i].in_place);
+    cnv_schedule_set_work(&schedule, &work, rows[i].in_place);
     ck_assert_msg(!count_launches(&schedule, CNV_KERNEL_INTERPOLATE) == !rows[i].decimated &&
                       !count_launches(&schedule, CNV_KERNEL_DECIMATE) == !rows[i].decimated,
                   "row %u", i);
@@ -284,7 +284,7 @@ START_TEST(test_decimated_again)
   schedule.n_processors = 4;
   for (int i = 0; i < 4; i++) {
     work.isolated = i == 1 || i == 2;
-    ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE, FALSE) == (i != 2));
+    ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE) == (i != 2));
     ck_assert_int_eq(count_launches(&schedule, CNV_KERNEL_INTERPOLATE), work.isolated ? 0 : 1);
     ck_assert_str_eq(cnv_schedule_method(&schedule, &g_array_index(schedule.work.jobs, CnvJob, 0)),
                      work.isolated ? "blur" : "decimated");
@@ -549,7 +549,7 @@ START_TEST(test_at_once)
     work.n_regions = 1;
     cnv_schedule_init(&schedule);
     schedule.n_processors = 4;
-    cnv_schedule_set_work(&schedule, &work, FALSE, rows[i].in_place);
+    cnv_schedule_set_work(&schedule, &work, rows[i].in_place);
     ck_assert_msg(schedule.at_once == rows[i].at_once, "row %u", i);
     cnv_schedule_clear(&schedule);
     cnv_plan_unref(plan);
@@ -646,10 +646,10 @@ START_TEST(test_work_again)
     CnvSchedule schedule;
 
     set_work(&schedule, &work);
-    ck_assert(!cnv_schedule_set_work(&schedule, &work, FALSE, FALSE));
-    ck_assert(cnv_schedule_set_work(&schedule, &work, TRUE, FALSE));
+    ck_assert(!cnv_schedule_set_work(&schedule, &work, FALSE));
+    ck_assert(cnv_schedule_set_work(&schedule, &work, TRUE));
     g_ptr_array_set_size(schedule.plans, 0);
-    ck_assert(cnv_schedule_set_work(&schedule, &work, TRUE, FALSE));
+    ck_assert(cnv_schedule_set_work(&schedule, &work, TRUE));
     cnv_schedule_clear(&schedule);
     cnv_plan_unref(plan);
   }
@@ -666,17 +666,17 @@ START_TEST(test_masks)
   CnvSchedule schedule;
 
   cnv_schedule_init(&schedule);
-  ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE, FALSE) && schedule.has_new_masks);
+  ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE) && schedule.has_new_masks);
   ck_assert_uint_eq(schedule.work.mask_cells->len, TEST_MASK_X * TEST_MASK_Y);
-  ck_assert(!cnv_schedule_set_work(&schedule, &work, FALSE, FALSE));
+  ck_assert(!cnv_schedule_set_work(&schedule, &work, FALSE));
   region[1].rect.x = 51;
-  ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE, FALSE) && !schedule.has_new_masks);
+  ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE) && !schedule.has_new_masks);
   region[0].mask = mask[1];
-  ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE, FALSE) && schedule.has_new_masks);
+  ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE) && schedule.has_new_masks);
   region[1] = region[0]; /* two regions share it */
-  ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE, FALSE) && !schedule.has_new_masks);
+  ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE) && !schedule.has_new_masks);
   work.n_regions = 0;
-  ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE, FALSE) && schedule.has_new_masks);
+  ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE) && schedule.has_new_masks);
   ck_assert_uint_eq(schedule.work.mask_cells->len, 0);
   cnv_schedule_clear(&schedule);
   cnv_mask_unref(mask[0]);
