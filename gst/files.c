@@ -21,6 +21,36 @@ gst_cuda_convolve_file_name(const char *property, const char *path)
   return g_strdup_printf("%s=%s", property, name);
 }
 
+static gint64
+nanoseconds(const struct timespec *time)
+{
+  return (gint64)time->tv_sec * G_GINT64_CONSTANT(1000000000) + time->tv_nsec;
+}
+
+void
+gst_cuda_convolve_file_stamp(const char *path, GstCudaConvolveFileStamp *stamp)
+{
+  struct stat info;
+
+  *stamp = (GstCudaConvolveFileStamp){0};
+  if (g_stat(path, &info) != 0) {
+    stamp->error = errno;
+    return;
+  }
+  stamp->device = info.st_dev;
+  stamp->inode = info.st_ino;
+  stamp->size = (guint64)info.st_size;
+  stamp->changed = nanoseconds(&info.st_ctim);
+  stamp->modified = nanoseconds(&info.st_mtim);
+}
+
+gboolean
+gst_cuda_convolve_file_stamps_equal(const GstCudaConvolveFileStamp *a, const GstCudaConvolveFileStamp *b)
+{
+  return a->device == b->device && a->inode == b->inode && a->size == b->size && a->changed == b->changed &&
+         a->modified == b->modified && a->error == b->error;
+}
+
 /* Opens a regular file. Returns NULL with the reason if that fails. Other kinds of files are rejected: they could have
  * no end, or block until there is a writer. O_NONBLOCK avoids that block. */
 static FILE *

@@ -29,10 +29,12 @@ struct _GstCudaConvolve {
   /* Protected by the object lock. */
   GstCudaConvolveSettings settings;
   GHashTable *refused;       /* slot of a property to message: its last value was rejected, and is not in settings */
+  char *zones_error;         /* why the last version of the zones file is not in force; NULL: it is */
   gboolean no_device_output; /* since the start: no CUDA memory could be allocated for output */
   struct {
     guint64 frames, dropped; /* since the start */
     CnvPlan *plan;           /* of the last frame; NULL before the first caps */
+    CnvImage image;          /* of the last caps; valid if there is a plan */
     guint n_regions;         /* of the last frame */
     guint n_history;         /* frames held */
     CnvSessionStats session; /* after the last frame */
@@ -76,6 +78,14 @@ struct _GstCudaConvolve {
     GstFlowReturn flow; /* if not OK, frames are dropped until the streaming thread has got it */
     GstPadActivateModeFunction activate_src; /* the function of the base class */
   } in_flight;
+
+  /* See zoneswatch.h. */
+  struct {
+    GMutex lock;        /* protects the members below */
+    GCond ended;        /* is_active was cleared */
+    gboolean is_active; /* from start to stop */
+    GThread *thread;    /* NULL: none yet */
+  } zones_watch;
 
   gboolean is_discont; /* the base class will mark the next frame that it pushes as DISCONT */
 };

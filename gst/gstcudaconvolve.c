@@ -36,6 +36,8 @@
 #include "element/dispatch.h"
 #include "element/frames.h"
 #include "element/inflight.h"
+#include "element/unused.h"
+#include "element/zoneswatch.h"
 #include "gstcudaconvolve-private.h"
 #include "memory/allocation.h"
 #include "memory/devicememory.h"
@@ -48,7 +50,8 @@ G_DEFINE_TYPE_WITH_CODE(GstCudaConvolve, gst_cuda_convolve, GST_TYPE_BASE_TRANSF
 
 GST_ELEMENT_REGISTER_DEFINE(cudaconvolve, "cudaconvolve", GST_RANK_NONE, GST_TYPE_CUDA_CONVOLVE)
 
-static guint stats_id; /* id of the property; smaller ids are in the table of settings.c */
+/* Ids of the read-only properties; smaller ids are in the table of settings.c. */
+static guint stats_id, unused_id, effective_id;
 
 /* Reads the value before it takes the lock, because the value can be a file. */
 static void
@@ -56,6 +59,7 @@ set_property(GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE(object);
   gpointer slot = GSIZE_TO_POINTER(gst_cuda_convolve_property_slot(id));
+  gboolean is_zones = slot == GSIZE_TO_POINTER(offsetof(GstCudaConvolveSettings, roi.zones));
   GstCudaConvolveSettings read;
   GError *error = NULL;
 
@@ -67,11 +71,15 @@ set_property(GObject *object, guint id, const GValue *value, GParamSpec *pspec)
   } else {
     gst_cuda_convolve_property_swap(&self->settings, &read, id);
     g_hash_table_remove(self->refused, slot);
+    if (is_zones)
+      g_clear_pointer(&self->zones_error, g_free);
   }
   GST_OBJECT_UNLOCK(self);
   gst_cuda_convolve_settings_clear(&read);
   if (error)
     gst_cuda_convolve_post(GST_ELEMENT(self), GST_MESSAGE_WARNING, error, "setting a property, which stays as it was");
+  if (is_zones)
+    gst_cuda_convolve_zones_watch_update(self);
 }
 
 /* Call with the object lock held. */
@@ -84,15 +92,16 @@ make_stats(const GstCudaConvolve *self)
 
   if (plan)
     cnv_plan_describe(plan, algorithms, taps, terms);
-  return gst_structure_new("cudaconvolve-stats", "frames", G_TYPE_UINT64, self->stats.frames, "dropped", G_TYPE_UINT64,
-                           self->stats.dropped, "backend", G_TYPE_STRING, plan ? cnv_plan_backend(plan)->name : "",
-                           "device", G_TYPE_STRING, self->engine.device_name ? self->engine.device_name : "",
-                           "algorithm", G_TYPE_STRING, algorithms->str, "taps", G_TYPE_STRING, taps->str, "terms",
-                           G_TYPE_STRING, terms->str, "history", G_TYPE_UINT, self->stats.n_history, "regions",
-                           G_TYPE_UINT, self->stats.n_regions, "compute-time-us", G_TYPE_DOUBLE, session->compute_us,
-                           "upload-time-us", G_TYPE_DOUBLE, session->upload_us, "download-time-us", G_TYPE_DOUBLE,
-                           session->download_us, "bytes-uploaded", G_TYPE_UINT64, session->bytes_uploaded,
-                           "bytes-downloaded", G_TYPE_UINT64, session->bytes_downloaded, NULL);
+  return gst_structure_new(
+      "cudaconvolve-stats", "frames", G_TYPE_UINT64, self->stats.frames, "dropped", G_TYPE_UINT64, self->stats.dropped,
+      "backend", G_TYPE_STRING, plan ? cnv_plan_backend(plan)->name : "", "device", G_TYPE_STRING,
+      self->engine.device_name ? self->engine.device_name : "", "algorithm", G_TYPE_STRING, algorithms->str, "taps",
+      G_TYPE_STRING, taps->str, "terms", G_TYPE_STRING, terms->str, "history", G_TYPE_UINT, self->stats.n_history,
+      "regions", G_TYPE_UINT, self->stats.n_regions, "compute-time-us", G_TYPE_DOUBLE, session->compute_us,
+      "upload-time-us", G_TYPE_DOUBLE, session->upload_us, "download-time-us", G_TYPE_DOUBLE, session->download_us,
+      "bytes-uploaded", G_TYPE_UINT64, session->bytes_uploaded, "bytes-downloaded", G_TYPE_UINT64,
+      session->bytes_downloaded, "zones", G_TYPE_UINT, gst_cuda_convolve_zones_n(self->settings.roi.zones),
+      "zones-error", G_TYPE_STRING, self->zones_error ? self->zones_error : "", NULL);
 }
 
 static void
@@ -103,6 +112,12 @@ get_property(GObject *object, guint id, GValue *value, GParamSpec *pspec)
   GST_OBJECT_LOCK(self);
   if (id == stats_id)
     g_value_take_boxed(value, make_stats(self));
+  else if (id == unused_id)
+    g_value_take_boxed(value, self->stats.plan ? gst_cuda_convolve_list_unused(GST_ELEMENT(self), &self->settings,
+                                                                               &self->stats.image, self->stats.plan)
+                                               : NULL);
+  else if (id == effective_id)
+    g_value_take_boxed(value, gst_cuda_convolve_list_effective(&self->settings));
   else
     gst_cuda_convolve_property_get(&self->settings, id, value);
   GST_OBJECT_UNLOCK(self);
@@ -147,15 +162,18 @@ start(GstBaseTransform *trans)
   gboolean ok;
 
   reset(self);
+  ok = gst_cuda_convolve_zones_refresh(self, &error);
   GST_OBJECT_LOCK(self);
   gst_cuda_convolve_settings_copy(&settings, &self->settings);
   self->no_device_output = FALSE;
   GST_OBJECT_UNLOCK(self);
   self->in_flight.n_wanted = settings.frames_in_flight;
-  ok = check_settings(self, &settings, &error) &&
+  ok = ok && check_settings(self, &settings, &error) &&
        gst_cuda_convolve_engine_open(&self->engine, GST_ELEMENT(self), &settings, &error);
   gst_cuda_convolve_settings_clear(&settings);
-  if (!ok)
+  if (ok)
+    gst_cuda_convolve_zones_watch_start(self);
+  else
     gst_cuda_convolve_post(GST_ELEMENT(self), GST_MESSAGE_ERROR, error, "starting");
   return ok;
 }
@@ -166,6 +184,7 @@ stop(GstBaseTransform *trans)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE(trans);
 
+  gst_cuda_convolve_zones_watch_stop(self);
   gst_cuda_convolve_drop(self);
   gst_cuda_convolve_history_leave(self);
   gst_cuda_convolve_recipe_forget(&self->recipe);
@@ -242,6 +261,7 @@ finalize(GObject *object)
   g_hash_table_unref(self->refused);
   gst_cuda_convolve_recipe_clear(&self->recipe);
   gst_cuda_convolve_in_flight_clear(self);
+  gst_cuda_convolve_zones_watch_clear(self);
   G_OBJECT_CLASS(gst_cuda_convolve_parent_class)->finalize(object);
 }
 
@@ -275,8 +295,22 @@ gst_cuda_convolve_class_init(GstCudaConvolveClass *klass)
           "stats", "Statistics",
           "Statistics since the start: frames filtered and dropped, backend, device, frames held by a filter over "
           "time, mean times per frame in microseconds, bytes copied. Of the last frame: algorithm, taps and number of "
-          "terms of each plane, regions",
+          "terms of each plane, regions. Of roi-location: zones, and why the file's last version is not in force",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+
+  unused_id = stats_id + 1;
+  g_object_class_install_property(
+      object_class, unused_id,
+      g_param_spec_boxed("unused", "Unused properties",
+                         "Properties that have no effect with the values of the others on the frames that came last: a "
+                         "field for each, with the reason. Not set before the first caps",
+                         GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  effective_id = unused_id + 1;
+  g_object_class_install_property(
+      object_class, effective_id,
+      g_param_spec_boxed("effective", "Effective values",
+                         "Values in force of properties that are automatic now, with -1 or 0: a field for each",
+                         GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 
   element_class->set_context = GST_DEBUG_FUNCPTR(set_context);
   gst_element_class_set_static_metadata(element_class, "CUDA video convolution", "Filter/Effect/Video",
@@ -301,6 +335,7 @@ gst_cuda_convolve_init(GstCudaConvolve *self)
   self->refused = g_hash_table_new_full(NULL, NULL, NULL, g_free);
   gst_cuda_convolve_recipe_init(&self->recipe, GST_ELEMENT(self), &self->settings, &self->caps);
   gst_cuda_convolve_in_flight_init(self);
+  gst_cuda_convolve_zones_watch_init(self);
   gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(self), TRUE);
   /* Frames that fill a gap are neutral, and so is their convolution. */
   gst_base_transform_set_gap_aware(GST_BASE_TRANSFORM(self), TRUE);

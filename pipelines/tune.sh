@@ -28,4 +28,6 @@ case $input in
 *) source=(filesrc "location=$input" ! decodebin) ;;
 esac
 ! is_picture "$input" || source+=(! imagefreeze)
+[[ ! -f $input ]] || export TUNE_PLAYER="$programs/$player" TUNE_INPUT="$input"
+! is_installed || export PYTHONDONTWRITEBYTECODE=1 # write nothing into the installation
 exec /usr/bin/python3 "$here/tune.py" "${source[@]}"

@@ -212,10 +212,11 @@ run_commands()
   misses gir1.2-gtk-3.0 cudaconvolve-tune clip.mp4
   settings=()
   misses opencv-data cudaconvolve-faces clip.mp4
+  misses gir1.2-gst-rtsp-server-1.0 cudaconvolve-camera
   misses python3-gst-1.0 cudaconvolve-library clip.mp4 --output out --scheduler none
   quietly in_root "$user" apt-get install -y --no-install-recommends gstreamer1.0-opencv \
     opencv-data gstreamer1.0-plugins-bad python3-gst-1.0 gir1.2-gst-plugins-base-1.0 gir1.2-gtk-3.0 librsvg2-common \
-    python3-gi-cairo xvfb xauth
+    python3-gi-cairo xvfb xauth gir1.2-gst-rtsp-server-1.0 gstreamer1.0-x
   installed faces
   installed background
   quietly in_root "$user" cudaconvolve-library clip.mp4 --output out --scheduler none radius=8
@@ -223,7 +224,10 @@ run_commands()
   in_root "$user" xvfb-run timeout 8 cudaconvolve-tune clip.mp4 >"$roots/log" 2>&1 || true # it is ended
   grep -q "^picture after" "$roots/log" ||
     fail "cudaconvolve-tune: $(cat "$roots/log")"
-  for name in multi-gpu library tune; do
+  in_root "$user" timeout 12 cudaconvolve-camera >"$roots/log" 2>&1 || true # it is ended
+  grep -q "^camera1: live" "$roots/log" && grep -q "^ended" "$roots/log" ||
+    fail "cudaconvolve-camera: $(cat "$roots/log")"
+  for name in camera multi-gpu library tune; do
     commands=${commands/ $name / }
   done
   [[ $commands == ' ' ]] || fail "not tried:$commands"

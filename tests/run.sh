@@ -187,6 +187,9 @@ install_needs
 # For the test of tune.sh, 9 or 7 MB more to fetch on Debian 12 or 13; it is skipped without.
 { found typelib Gtk-3.0 && found python gi._gi_cairo && found command Xvfb; } ||
   try_install gir1.2-gtk-3.0 librsvg2-common python3-gi-cairo xvfb
+# For the test of camera.sh, 0.4 MB more beside what library.py needs; it is skipped without.
+{ found typelib GstRtspServer-1.0 && found element textoverlay; } ||
+  try_install gir1.2-gst-rtsp-server-1.0 gstreamer1.0-x gstreamer1.0-plugins-bad
 # For programs in Python. Of it libgstreamer1.0-dev brings all but what makes values of lists.
 found python gi.repository.Gst,gi.overrides._gi_gst || try_install python3-gst-1.0
 # For the tests of faces.sh and background.sh, 54 or 62 MB more; they are skipped without.

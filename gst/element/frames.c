@@ -8,16 +8,29 @@
 
 /* ---- settings ---- */
 
+static GstClockTime
+stream_time(GstCudaConvolve *self, GstBuffer *buffer)
+{
+  const GstSegment *segment = &GST_BASE_TRANSFORM(self)->segment;
+
+  if (segment->format != GST_FORMAT_TIME)
+    return GST_CLOCK_TIME_NONE;
+  return gst_segment_to_stream_time(segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer));
+}
+
 void
 gst_cuda_convolve_sync_properties(GstCudaConvolve *self, GstBuffer *buffer)
 {
-  GstBaseTransform *trans = GST_BASE_TRANSFORM(self);
-  GstClockTime time = GST_CLOCK_TIME_NONE;
+  GstClockTime time = stream_time(self, buffer);
 
-  if (trans->segment.format == GST_FORMAT_TIME)
-    time = gst_segment_to_stream_time(&trans->segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer));
   if (GST_CLOCK_TIME_IS_VALID(time))
-    gst_object_sync_values(GST_OBJECT(trans), time);
+    gst_object_sync_values(GST_OBJECT(self), time);
+}
+
+void
+gst_cuda_convolve_make_work(GstCudaConvolve *self, GstBuffer *buffer, gboolean is_next)
+{
+  gst_cuda_convolve_recipe_make_work(&self->recipe, buffer, stream_time(self, buffer), is_next);
 }
 
 /* Call with the object lock held. */
@@ -37,6 +50,7 @@ gst_cuda_convolve_settle_plan(GstCudaConvolve *self)
     return FALSE;
   GST_OBJECT_LOCK(self);
   set_stats_plan(self, self->recipe.plan);
+  self->stats.image = self->recipe.image;
   GST_OBJECT_UNLOCK(self);
   return TRUE;
 }
@@ -71,7 +85,7 @@ prepare_output_buffer(GstBaseTransform *trans, GstBuffer *inbuf, GstBuffer **out
   GstCudaConvolve *self = GST_CUDA_CONVOLVE_CAST(trans);
   gboolean passes;
 
-  gst_cuda_convolve_recipe_make_work(&self->recipe, inbuf, TRUE);
+  gst_cuda_convolve_make_work(self, inbuf, TRUE);
   passes = !self->recipe.wanted.disable_passthrough && gst_cuda_convolve_recipe_leaves_frame(&self->recipe) &&
            suits_downstream(self, inbuf);
   self->in_place = !passes && suits_in_place(self, inbuf);
@@ -175,7 +189,7 @@ transform(GstBaseTransform *trans, GstBuffer *inbuf, GstBuffer *outbuf)
 
   ok = ok || gst_cuda_convolve_run(self, inbuf, outbuf, 0, &error);
   if (!ok && gst_cuda_convolve_fall_back(self, &error)) {
-    gst_cuda_convolve_recipe_make_work(&self->recipe, inbuf, FALSE);
+    gst_cuda_convolve_make_work(self, inbuf, FALSE);
     ok = gst_cuda_convolve_run(self, inbuf, outbuf, 0, &error);
   }
   if (error)

@@ -12,6 +12,9 @@ void gst_cuda_convolve_sync_properties(GstCudaConvolve *self, GstBuffer *buffer)
 /* Updates the recipe for the engine in force. Returns FALSE if there is no plan. */
 gboolean gst_cuda_convolve_settle_plan(GstCudaConvolve *self);
 
+/* Sets the recipe's work for a buffer; see recipe.h. */
+void gst_cuda_convolve_make_work(GstCudaConvolve *self, GstBuffer *buffer, gboolean is_next);
+
 /* Filters a frame by the work of the recipe. in: NULL for the frame in slot `slot` of the session. */
 gboolean gst_cuda_convolve_run(GstCudaConvolve *self, GstBuffer *in, GstBuffer *out, int slot, GError **error);
 

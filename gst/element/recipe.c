@@ -335,7 +335,8 @@ is_interlaced(const GstVideoInfo *info, GstBuffer *buffer)
 }
 
 void
-gst_cuda_convolve_recipe_make_work(GstCudaConvolveRecipe *recipe, GstBuffer *buffer, gboolean is_next)
+gst_cuda_convolve_recipe_make_work(GstCudaConvolveRecipe *recipe, GstBuffer *buffer, GstClockTime time,
+                                   gboolean is_next)
 {
   const GstCudaConvolveRoi *roi = &recipe->in_force.roi;
   CnvWork *work = &recipe->work;
@@ -347,7 +348,7 @@ gst_cuda_convolve_recipe_make_work(GstCudaConvolveRecipe *recipe, GstBuffer *buf
     gst_cuda_convolve_recipe_forget(recipe);
     return;
   }
-  gst_cuda_convolve_collect(&recipe->regions, roi, &recipe->image, buffer, is_next);
+  gst_cuda_convolve_collect(&recipe->regions, roi, &recipe->image, buffer, time, is_next);
   work->region = (const CnvRegion *)recipe->regions.region->data;
   work->n_regions = recipe->regions.region->len;
   work->invert = roi->invert;

@@ -44,9 +44,10 @@ gboolean gst_cuda_convolve_recipe_update(GstCudaConvolveRecipe *recipe, const Cn
  * user wants that (drain-on-changes) and a frame is arriving. */
 gboolean gst_cuda_convolve_recipe_must_drain(const GstCudaConvolveRecipe *recipe, guint n_slots, gboolean arriving);
 
-/* Sets the work for a buffer, by the settings in force. is_next: TRUE once per frame, in the order of frames; FALSE for
- * further calls with the same frame. */
-void gst_cuda_convolve_recipe_make_work(GstCudaConvolveRecipe *recipe, GstBuffer *buffer, gboolean is_next);
+/* Sets the work for a buffer, by the settings in force. time: stream time of the buffer, or NONE if unknown. is_next:
+ * TRUE once per frame, in the order of frames; FALSE for further calls with the same frame. */
+void gst_cuda_convolve_recipe_make_work(GstCudaConvolveRecipe *recipe, GstBuffer *buffer, GstClockTime time,
+                                        gboolean is_next);
 /* Warns if the stream ended without any region from metas. */
 void gst_cuda_convolve_recipe_end(GstCudaConvolveRecipe *recipe);
 /* Forgets previous frames, and releases their masks. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "element/unused.h"
 
+#include <string.h>
+
 #include "messages.h"
 #include "regions/analytics.h"
 #include "regions/polygon.h"
@@ -11,8 +13,9 @@
 #define CELLS (FILTER(MOSAIC) | FILTER(FILL))
 #define DERIVATIVES (FILTER(SOBEL) | FILTER(SCHARR) | FILTER(PREWITT))
 
-#define MAX_NAMED 8  /* most rectangles and polygons that a message names, */
-#define MAX_POINTS 3 /* and most points that it shows of a polygon */
+#define MAX_NAMED 8    /* most rectangles, polygons and zones of each kind that a message names, */
+#define MAX_POINTS 3   /* most points that it shows of a polygon, */
+#define MAX_LETTERS 40 /* and most characters of a zone's name */
 
 /* ---- conditions of rows ---- */
 
@@ -33,6 +36,8 @@ enum {
   NO_ALPHA,
   NO_ANALYTICS,
   MASK_ALONE,
+  ZONES_ONLY,
+  NO_TYPES,
   POLYGONS_ONLY,
   REGIONS,
   ONLY_RECTANGLES,
@@ -88,9 +93,8 @@ is_in_frame(const double rect[4], const GstCudaConvolveRoi *roi, const CnvImage 
 
 /* A polygon that cannot be drawn counts as the rectangle around it. */
 static gboolean
-polygon_is_in_frame(const GstCudaConvolveRoi *roi, guint i, const CnvImage *image)
+points_are_in_frame(const GstCudaConvolveRoi *roi, const GArray *points, const CnvImage *image)
 {
-  g_autoptr(GArray) points = gst_cuda_convolve_roi_polygon(roi, i, image);
   double bounds[4];
   gboolean shows;
   CnvRect rect;
@@ -102,11 +106,37 @@ polygon_is_in_frame(const GstCudaConvolveRoi *roi, guint i, const CnvImage *imag
   return rect.width > 0 && (!gst_cuda_convolve_polygon_draw(points, &rect, NULL, &shows) || shows);
 }
 
+static gboolean
+polygon_is_in_frame(const GstCudaConvolveRoi *roi, guint i, const CnvImage *image)
+{
+  g_autoptr(GArray) points = gst_cuda_convolve_roi_polygon(roi, i, image);
+
+  return points_are_in_frame(roi, points, image);
+}
+
+/* Rectangles and ellipses of zones are always in the frame. A polygon may have no area. Zones that roi-types excludes do
+ * not count. */
+static gboolean
+zone_is_in_frame(const GstCudaConvolveRoi *roi, const GstCudaConvolveZone *zone, const CnvImage *image)
+{
+  g_autoptr(GArray) points = NULL;
+
+  if (!gst_cuda_convolve_roi_takes_zone(roi, zone))
+    return FALSE;
+  if (!zone->points)
+    return TRUE;
+  points = gst_cuda_convolve_roi_zone_points(zone, image);
+  return points_are_in_frame(roi, points, image);
+}
+
 gboolean
 gst_cuda_convolve_all_outside(const GstCudaConvolveRoi *roi, const CnvImage *image)
 {
   gboolean outside = roi->source == CNV_ROI_PROPERTY && !roi->mask;
   double rect[4];
+
+  for (guint i = 0; outside && i < gst_cuda_convolve_zones_n(roi->zones); i++)
+    outside = !zone_is_in_frame(roi, gst_cuda_convolve_zones_get(roi->zones, i), image);
 
   for (guint i = 0; i < gst_cuda_convolve_roi_n_rects(roi); i++) {
     gst_cuda_convolve_roi_rect(roi, i, image, rect);
@@ -143,7 +173,9 @@ find_conditions(const GstCudaConvolveSettings *settings, const CnvImage *image, 
   holds[NO_CHROMA] = !(planes & CNV_PLANES_CHROMA);
   holds[NO_ALPHA] = !(planes & CNV_PLANES_ALPHA);
   holds[NO_ANALYTICS] = !gst_cuda_convolve_analytics_are_read;
-  holds[MASK_ALONE] = settings->roi.mask && !has_rects && !has_polygons;
+  holds[MASK_ALONE] = settings->roi.mask && !settings->roi.zones && !has_rects && !has_polygons;
+  holds[ZONES_ONLY] = settings->roi.zones && !has_rects && !has_polygons;
+  holds[NO_TYPES] = !gst_cuda_convolve_zones_have_type(settings->roi.zones);
   holds[POLYGONS_ONLY] = has_polygons && !has_rects;
   holds[REGIONS] = settings->roi.source != CNV_ROI_NONE;
   holds[ONLY_RECTANGLES] = settings->roi.source == CNV_ROI_PROPERTY && has_rects && !settings->roi.invert &&
@@ -209,9 +241,9 @@ static const struct {
     {"temporal-sigma", "temporal-radius", ~IN(0), ALWAYS, NO_EFFECT "set temporal-radius"},
     {"temporal-mode temporal-border scene-change-threshold drain-on-changes", "temporal-radius", 0, ONE_FRAME,
      NO_EFFECT "set temporal-radius or kernel-t"},
-    {"roi roi-polygons roi-units roi-mask-location", "roi-source", ~IN(CNV_ROI_NONE), ALWAYS,
-     NO_EFFECT "the whole frame is filtered; set roi-source=property to filter only the rectangles, polygons and the "
-               "mask"},
+    {"roi roi-polygons roi-units roi-mask-location roi-location", "roi-source", ~IN(CNV_ROI_NONE), ALWAYS,
+     NO_EFFECT "the whole frame is filtered; set roi-source=property to filter only the rectangles, polygons, zones "
+               "and the mask"},
     {"roi", "roi-source", ~IN(CNV_ROI_META), ALWAYS,
      NO_EFFECT "regions come only from metas, and rectangles that no meta covers stay visible (with "
                "roi-invert=true they are filtered); set roi-source=property",
@@ -226,14 +258,21 @@ static const struct {
      NO_EFFECT "regions come only from metas, and what the mask covers stays visible unless a meta covers it (with "
                "roi-invert=true it is filtered); set roi-source=property",
      TRUE},
+    {"roi-location", "roi-source", ~IN(CNV_ROI_META), ALWAYS,
+     NO_EFFECT "regions come only from metas, and zones that no meta covers stay visible (with roi-invert=true they "
+               "are filtered); set roi-source=property",
+     TRUE},
     {"roi-units roi-shape", "roi-source", ~IN(CNV_ROI_PROPERTY), MASK_ALONE,
      NO_EFFECT "the mask is the only region; set roi to rectangles too, or reset it to its default"},
+    {"roi-units roi-shape", "roi-source", ~IN(CNV_ROI_PROPERTY), ZONES_ONLY,
+     NO_EFFECT "zones have their own units and shapes; set roi to rectangles too, or reset it to its default"},
     {"roi-shape", "roi-source", ~IN(CNV_ROI_PROPERTY), POLYGONS_ONLY,
      NO_EFFECT "polygons keep their shape; set roi to rectangles too, or reset it to its default"},
     {"roi-types roi-confidence roi-smooth", "roi-source", ~IN(CNV_ROI_NONE), ALWAYS,
      NO_EFFECT "the whole frame is filtered; set roi-source=meta"},
-    {"roi-types", "roi-source", ~IN(CNV_ROI_PROPERTY), ALWAYS,
-     NO_EFFECT "regions come only from properties, not from metas; set roi-source=meta"},
+    {"roi-types", "roi-source", ~IN(CNV_ROI_PROPERTY), NO_TYPES,
+     NO_EFFECT "regions come only from properties, and no zone of roi-location names a type; set roi-source=meta, or "
+               "add types to the zones"},
     {"roi-confidence roi-smooth", "roi-source", ~IN(CNV_ROI_PROPERTY), ALWAYS,
      NO_EFFECT "regions from properties are in every frame and have no confidence; set roi-source=meta"},
     {"roi-confidence", NULL, 0, NO_ANALYTICS,
@@ -244,7 +283,7 @@ static const struct {
      "roi-source", ~IN(CNV_ROI_NONE), ALWAYS, NO_EFFECT "the whole frame is filtered; set roi-source=property or meta"},
     {"roi-source", NULL, 0, ALL_CLEAR,
      "finds no rectangle or polygon in the frame: nothing is filtered, and the whole frame stays visible; set "
-     "roi=\"<<x,y,width,height>>\" in pixels of the frame",
+     "roi=\"<<x,y,width,height>>\" in pixels of the frame, or choose zones of roi-location with roi-types",
      TRUE},
     {"roi-source", NULL, 0, ALL_OUTSIDE,
      "finds no rectangle or polygon in the frame: with roi-invert=true or roi-missing=filter the whole frame is "
@@ -348,6 +387,80 @@ gst_cuda_convolve_report_unused(GstElement *element, const GstCudaConvolveSettin
   }
 }
 
+/* ---- lists for programs ---- */
+
+/* Returns TRUE if the row's properties have an effect as soon as they are set: sigma then computes the radius. */
+static gboolean
+works_once_set(guint condition, const CnvFilter *filter)
+{
+  return condition == FIXED_RADIUS && filter->radius < 0 && cnv_filters[filter->type].max_radius > CNV_APERTURE_MAX;
+}
+
+GstStructure *
+gst_cuda_convolve_list_unused(GstElement *element, const GstCudaConvolveSettings *settings, const CnvImage *image,
+                              const CnvPlan *plan)
+{
+  GstStructure *unused = gst_structure_new_empty("cudaconvolve-unused");
+  GObjectClass *klass = G_OBJECT_GET_CLASS(element);
+  gboolean holds[N_CONDITIONS];
+
+  find_conditions(settings, image, plan, holds);
+  for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+    GParamSpec *beside = rows[i].beside ? g_object_class_find_property(klass, rows[i].beside) : NULL;
+    g_auto(GStrv) names = NULL;
+    g_autofree char *value = NULL, *reason = NULL;
+
+    if ((rows[i].used && bit_of(settings, beside) & rows[i].used) || !holds[rows[i].condition] ||
+        works_once_set(rows[i].condition, &settings->filter) || !g_str_has_prefix(rows[i].text, NO_EFFECT))
+      continue;
+    value = beside ? describe(settings, beside) : g_strdup(image->format->name);
+    reason = rows[i].beside ? g_strdup_printf("%s=%s: %s", rows[i].beside, value, rows[i].text + strlen(NO_EFFECT))
+                            : g_strdup(rows[i].text + strlen(NO_EFFECT));
+    names = g_strsplit(rows[i].properties, " ", -1);
+    for (char **name = names; *name; name++)
+      if (!gst_structure_has_field(unused, *name))
+        gst_structure_set(unused, *name, G_TYPE_STRING, reason, NULL);
+  }
+  return unused;
+}
+
+static void
+set_axes(GstStructure *to, const CnvFilter *filter)
+{
+  static const char *const radius_names[] = {"radius-x", "radius-y"}, *const sigma_names[] = {"sigma-x", "sigma-y"};
+
+  for (int axis = 0; axis < CNV_N_AXES; axis++) {
+    if (filter->radius_axis[axis] < 0)
+      gst_structure_set(to, radius_names[axis], G_TYPE_INT, cnv_filter_radius(filter, axis), NULL);
+    if (filter->sigma_axis[axis] == 0 && GAUSSIANS & IN(filter->type))
+      gst_structure_set(to, sigma_names[axis], G_TYPE_DOUBLE, cnv_filter_sigma(filter, axis), NULL);
+  }
+}
+
+GstStructure *
+gst_cuda_convolve_list_effective(const GstCudaConvolveSettings *settings)
+{
+  GstStructure *effective = gst_structure_new_empty("cudaconvolve-effective");
+  CnvFilter filter = settings->filter; /* borrows the taps */
+
+  set_axes(effective, &filter);
+  for (int axis = 0; axis < CNV_N_AXES; axis++) {
+    filter.radius_axis[axis] = -1;
+    filter.sigma_axis[axis] = 0;
+  }
+  if (filter.radius < 0)
+    gst_structure_set(effective, "radius", G_TYPE_INT, cnv_filter_radius(&filter, CNV_X), NULL);
+  if (filter.sigma == 0 && GAUSSIANS & IN(filter.type))
+    gst_structure_set(effective, "sigma", G_TYPE_DOUBLE, cnv_filter_sigma(&filter, CNV_X), NULL);
+  if (filter.temporal_sigma == 0 && filter.temporal_radius > 0)
+    gst_structure_set(effective, "temporal-sigma", G_TYPE_DOUBLE, 0.3 * (filter.temporal_radius - 1) + 0.8, NULL);
+  if (settings->n_threads == 0)
+    gst_structure_set(effective, "n-threads", G_TYPE_UINT, g_get_num_processors(), NULL);
+  return effective;
+}
+
+/* ---- regions outside the frame ---- */
+
 static guint
 name_rects(GString *names, const GstCudaConvolveRoi *roi, const CnvImage *image)
 {
@@ -390,24 +503,44 @@ name_polygons(GString *names, const GstCudaConvolveRoi *roi, const CnvImage *ima
   return n;
 }
 
+static guint
+name_zones(GString *names, const GstCudaConvolveRoi *roi, const CnvImage *image)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < gst_cuda_convolve_zones_n(roi->zones); i++) {
+    const GstCudaConvolveZone *zone = gst_cuda_convolve_zones_get(roi->zones, i);
+    g_autofree char *name = g_utf8_substring(zone->name, 0, MIN(g_utf8_strlen(zone->name, -1), MAX_LETTERS));
+
+    if (gst_cuda_convolve_roi_takes_zone(roi, zone) && !zone_is_in_frame(roi, zone, image) && ++n <= MAX_NAMED)
+      g_string_append_printf(names, "%s zone [%s]", names->len > 0 ? "," : "", name);
+  }
+  return n;
+}
+
 char *
 gst_cuda_convolve_name_outside(const GstCudaConvolveRoi *roi, const CnvImage *image)
 {
-  g_autoptr(GString) names = g_string_new(NULL);
-  guint rects, polygons, named;
+  static const struct {
+    const char *property;
+    guint (*name_all)(GString *names, const GstCudaConvolveRoi *roi, const CnvImage *image);
+  } lists[] = {{"roi", name_rects}, {"roi-polygons", name_polygons}, {"roi-location", name_zones}};
+  g_autoptr(GString) names = g_string_new(NULL), of = g_string_new(NULL);
+  guint n, all = 0, named = 0;
 
   if (roi->source != CNV_ROI_PROPERTY)
     return NULL;
-  rects = name_rects(names, roi, image);
-  polygons = name_polygons(names, roi, image);
-  named = MIN(rects, MAX_NAMED) + MIN(polygons, MAX_NAMED);
-  if (named == 0)
+  for (guint i = 0; i < G_N_ELEMENTS(lists); i++) {
+    n = lists[i].name_all(names, roi, image);
+    if (n > 0)
+      g_string_append_printf(of, "%s%s", of->len > 0 ? ", " : "", lists[i].property);
+    all += n;
+    named += MIN(n, MAX_NAMED);
+  }
+  if (all == 0)
     return NULL;
-  if (rects + polygons > named)
-    g_string_append_printf(names, " and %u more", rects + polygons - named);
+  if (all > named)
+    g_string_append_printf(names, " and %u more", all - named);
   return g_strdup_printf("%s: outside the frame of %dx%d, or empty, so without effect:%s; correct or remove them",
-                         polygons == 0 ? "roi"
-                         : rects == 0  ? "roi-polygons"
-                                       : "roi, roi-polygons",
-                         image->width, image->height, names->str);
+                         of->str, image->width, image->height, names->str);
 }

@@ -12,6 +12,14 @@
 void gst_cuda_convolve_report_unused(GstElement *element, const GstCudaConvolveSettings *settings,
                                      const CnvImage *image, const CnvPlan *plan, gboolean is_start, GHashTable *posted);
 
+/* Returns the properties that have no effect with the others, set or not: a field for each, with the reason as text.
+ * element: only its class is used. */
+GstStructure *gst_cuda_convolve_list_unused(GstElement *element, const GstCudaConvolveSettings *settings,
+                                            const CnvImage *image, const CnvPlan *plan);
+
+/* Returns the values in force of properties that are automatic now, with -1 or 0: a field for each. */
+GstStructure *gst_cuda_convolve_list_effective(const GstCudaConvolveSettings *settings);
+
 /* Returns TRUE if roi-source=property has no rectangle or polygon in the frame, and no mask.
  * gst_cuda_convolve_report_unused reports it. */
 gboolean gst_cuda_convolve_all_outside(const GstCudaConvolveRoi *roi, const CnvImage *image);

@@ -69,6 +69,7 @@ gst_cuda_convolve_property_spec(const Property *row)
   case KIND_STRING:
   case KIND_FILE:
   case KIND_MASK:
+  case KIND_ZONES:
     return g_param_spec_string(n, nick, blurb, NULL, flags);
   default:
     return gst_param_spec_array(n, nick, blurb, NULL, flags);

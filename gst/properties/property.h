@@ -19,6 +19,7 @@ typedef enum {
   KIND_STRING,
   KIND_FILE,  /* path of a file with a kernel */
   KIND_MASK,  /* path of a file with a mask */
+  KIND_ZONES, /* path of a file with zones */
   KIND_RECTS, /* an array, like all kinds after it */
   KIND_POLYGONS,
   KIND_ROW,

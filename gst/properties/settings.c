@@ -12,7 +12,7 @@
 
 static const CnvNick roi_source_nicks[] = {
     {CNV_ROI_NONE, "none", "No regions: the whole frame is filtered"},
-    {CNV_ROI_PROPERTY, "property", "The properties roi, roi-polygons and roi-mask-location"},
+    {CNV_ROI_PROPERTY, "property", "The properties roi, roi-polygons, roi-mask-location and roi-location"},
     {CNV_ROI_META, "meta", "The GstVideoRegionOfInterestMeta and GstAnalyticsRelationMeta of each frame"},
     {0, NULL, NULL},
 };
@@ -184,11 +184,17 @@ static const Property properties[] = {
      "PNG or PGM file with a mask for roi-source=property, read when the property is set and stretched over the frame: "
      "white is filtered, black is not, grey is a blend",
      AT(roi.mask), PLAYING},
+    {KIND_ZONES, "roi-location", "Zones location",
+     "Key file with zones for roi-source=property, a group per zone: polygon, rectangle or ellipse in fractions of the "
+     "frame, type, and from and to in seconds of the stream or as time of day, outside which the zone hides nothing. "
+     "Read when the property is set, and again when the file changes",
+     AT(roi.zones), PLAYING},
     {KIND_ENUM, "roi-shape", "Shape of the regions", "Shape of rectangular regions; polygons and masks keep their own",
      AT(roi.shape), LIVE, CNV_SHAPE_RECTANGLE, ENUM("RoiShape", roi_shape_nicks)},
     {KIND_STRING, "roi-types", "Types of regions",
-     "Types of regions to use with roi-source=meta, separated by commas, in upper or lower case: face,plate. Regions "
-     "of a segmentation mask can also be chosen by number. Not set, or all: every type except the background of a mask",
+     "Types of metas, and of zones that name a type, to use, separated by commas, in upper or lower case: face,plate. "
+     "Regions of a segmentation mask can also be chosen by number. Not set, or all: every type except the background "
+     "of a mask",
      AT(roi.types), PLAYING},
     {KIND_DOUBLE, "roi-confidence", "Least confidence",
      "Lowest confidence of the GstAnalyticsODMtd boxes to use with roi-source=meta. 0 = all boxes", AT(roi.confidence),
@@ -280,6 +286,7 @@ static const struct {
     [KIND_STRING] = {(GBoxedCopyFunc)g_strdup, g_free},
     [KIND_FILE] = {(GBoxedCopyFunc)g_strdup, g_free},
     [KIND_MASK] = {(GBoxedCopyFunc)gst_buffer_ref, (GDestroyNotify)gst_buffer_unref},
+    [KIND_ZONES] = {(GBoxedCopyFunc)gst_cuda_convolve_zones_ref, (GDestroyNotify)gst_cuda_convolve_zones_unref},
     [KIND_RECTS] = {(GBoxedCopyFunc)g_array_ref, (GDestroyNotify)g_array_unref},
     [KIND_POLYGONS] = {(GBoxedCopyFunc)g_ptr_array_ref, (GDestroyNotify)g_ptr_array_unref},
     [KIND_ROW] = {(GBoxedCopyFunc)cnv_taps_ref, (GDestroyNotify)cnv_taps_unref},
@@ -397,6 +404,13 @@ read_mask_file(GstBuffer **mask, const char *path, GError **error)
 }
 
 static gboolean
+read_zones_file(GstCudaConvolveZones **zones, const char *path, GError **error)
+{
+  *zones = path && *path ? gst_cuda_convolve_zones_load(path, error) : NULL;
+  return *zones || !path || !*path;
+}
+
+static gboolean
 read_taps(const Property *row, const GValue *value, CnvTaps **taps, GError **error)
 {
   guint n = gst_value_array_get_size(value);
@@ -469,6 +483,8 @@ gst_cuda_convolve_property_read(GstCudaConvolveSettings *settings, guint id, con
     return read_kernel_file(settings, g_value_get_string(value), error);
   case KIND_MASK:
     return read_mask_file((GstBuffer **)at, g_value_get_string(value), error);
+  case KIND_ZONES:
+    return read_zones_file((GstCudaConvolveZones **)at, g_value_get_string(value), error);
   case KIND_RECTS:
     return gst_cuda_convolve_rects_from_value(value, row->name, (GArray **)at, error);
   case KIND_POLYGONS:
@@ -533,6 +549,10 @@ gst_cuda_convolve_property_get(const GstCudaConvolveSettings *settings, guint id
   case KIND_MASK:
     g_value_set_string(value, *(gconstpointer *)at ? gst_cuda_convolve_mask_path(*(GstBuffer *const *)at) : NULL);
     break;
+  case KIND_ZONES:
+    g_value_set_string(value,
+                       *(gconstpointer *)at ? gst_cuda_convolve_zones_path(*(GstCudaConvolveZones *const *)at) : NULL);
+    break;
   case KIND_RECTS:
     gst_cuda_convolve_rects_to_value(*(GArray *const *)at, value);
     break;
@@ -559,6 +579,20 @@ gst_cuda_convolve_property_is_set(const GstCudaConvolveSettings *settings, guint
   if (row->kind < KIND_DOUBLE)
     return *(const guint *)at != (guint)(gint64)row->def;
   return row->kind == KIND_DOUBLE ? *(const double *)at != row->def : *(const gconstpointer *)at != NULL;
+}
+
+gboolean
+gst_cuda_convolve_settings_replace_zones(GstCudaConvolveSettings *settings, const GstCudaConvolveZones *old,
+                                         GstCudaConvolveZones **zones)
+{
+  GstCudaConvolveZones *kept = settings->roi.zones;
+
+  if (kept != old)
+    return FALSE;
+  settings->version = next_version();
+  settings->roi.zones = *zones;
+  *zones = kept;
+  return TRUE;
 }
 
 const char *

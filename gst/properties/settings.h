@@ -52,6 +52,9 @@ gboolean gst_cuda_convolve_property_read(GstCudaConvolveSettings *settings, guin
                                          GError **error);
 /* Exchanges the values of a property in two settings. */
 void gst_cuda_convolve_property_swap(GstCudaConvolveSettings *a, GstCudaConvolveSettings *b, guint id);
+/* Exchanges the zones with *zones, if they still are `old`, which is not NULL. Otherwise returns FALSE. */
+gboolean gst_cuda_convolve_settings_replace_zones(GstCudaConvolveSettings *settings, const GstCudaConvolveZones *old,
+                                                  GstCudaConvolveZones **zones);
 void gst_cuda_convolve_property_get(const GstCudaConvolveSettings *settings, guint id, GValue *value);
 
 /* Returns TRUE if a property does not have its default. */

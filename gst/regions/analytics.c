@@ -37,7 +37,7 @@ add_any_turn(GstCudaConvolveRegions *regions, const double rect[4])
   double size = hypot(rect[2], rect[3]);
   const double square[] = {rect[0] + (rect[2] - size) / 2, rect[1] + (rect[3] - size) / 2, size, size};
 
-  gst_cuda_convolve_regions_add_rect(regions, square);
+  gst_cuda_convolve_regions_add_rect(regions, square, regions->roi->shape);
 }
 
 static const char *
@@ -61,7 +61,7 @@ add_box(GstCudaConvolveRegions *regions, GstAnalyticsODMtd *od)
       !gst_cuda_convolve_regions_take_type(regions, type))
     return;
   if (angle == 0)
-    gst_cuda_convolve_regions_add_rect(regions, rect);
+    gst_cuda_convolve_regions_add_rect(regions, rect, regions->roi->shape);
   else if (isfinite(angle))
     gst_cuda_convolve_regions_add_turned(regions, rect, angle);
   else

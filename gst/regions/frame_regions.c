@@ -7,8 +7,31 @@
 
 #define SEARCH_TIME (5 * GST_SECOND) /* time without a region before a warning */
 
+/* Adds the zones in force. If the time is unknown, a zone hides; with roi-invert it keeps nothing clear. */
 static void
-add_property(GstCudaConvolveRegions *regions)
+add_zones(GstCudaConvolveRegions *regions, GstClockTime time)
+{
+  const GstCudaConvolveRoi *roi = regions->roi;
+  double rect[4];
+
+  for (guint i = 0; i < gst_cuda_convolve_zones_n(roi->zones); i++) {
+    const GstCudaConvolveZone *zone = gst_cuda_convolve_zones_get(roi->zones, i);
+
+    if (!gst_cuda_convolve_roi_takes_zone(roi, zone) || !gst_cuda_convolve_zone_is_in_force(zone, time, !roi->invert))
+      continue;
+    if (zone->points) {
+      g_autoptr(GArray) points = gst_cuda_convolve_roi_zone_points(zone, regions->image);
+
+      gst_cuda_convolve_regions_add_polygon(regions, points);
+    } else {
+      gst_cuda_convolve_roi_zone_rect(zone, regions->image, rect);
+      gst_cuda_convolve_regions_add_rect(regions, rect, zone->shape);
+    }
+  }
+}
+
+static void
+add_property(GstCudaConvolveRegions *regions, GstClockTime time)
 {
   const GstCudaConvolveRoi *roi = regions->roi;
   double rect[4] = {0, 0, regions->image->width, regions->image->height};
@@ -17,13 +40,14 @@ add_property(GstCudaConvolveRegions *regions)
     gst_cuda_convolve_regions_add_mask(regions, roi->mask, NULL, rect);
   for (guint i = 0; i < gst_cuda_convolve_roi_n_rects(roi); i++) {
     gst_cuda_convolve_roi_rect(roi, i, regions->image, rect);
-    gst_cuda_convolve_regions_add_rect(regions, rect);
+    gst_cuda_convolve_regions_add_rect(regions, rect, regions->roi->shape);
   }
   for (guint i = 0; i < gst_cuda_convolve_roi_n_polygons(roi); i++) {
     g_autoptr(GArray) points = gst_cuda_convolve_roi_polygon(roi, i, regions->image);
 
     gst_cuda_convolve_regions_add_polygon(regions, points);
   }
+  add_zones(regions, time);
 }
 
 /* Returns the mask of a meta, or NULL: the field `buffer` of its parameter `mask`, with weights that are stretched
@@ -55,7 +79,7 @@ add_metas(GstCudaConvolveRegions *regions, GstBuffer *buffer)
     if (mask)
       gst_cuda_convolve_regions_add_mask(regions, mask, NULL, rect);
     else
-      gst_cuda_convolve_regions_add_rect(regions, rect);
+      gst_cuda_convolve_regions_add_rect(regions, rect, regions->roi->shape);
   }
   gst_cuda_convolve_analytics_add(regions, buffer);
 }
@@ -134,13 +158,13 @@ keep_first(GstCudaConvolveRegions *regions)
 
 void
 gst_cuda_convolve_collect(GstCudaConvolveRegions *regions, const GstCudaConvolveRoi *roi, const CnvImage *image,
-                          GstBuffer *buffer, gboolean is_next)
+                          GstBuffer *buffer, GstClockTime time, gboolean is_next)
 {
   gst_cuda_convolve_regions_begin(regions, roi, image);
   if (roi->source == CNV_ROI_META)
     add_metas(regions, buffer);
   else
-    add_property(regions);
+    add_property(regions, time);
   gst_cuda_convolve_regions_limit(regions);
   if (roi->source == CNV_ROI_META) {
     if (is_next)

@@ -39,19 +39,6 @@ gst_cuda_convolve_regions_forget(GstCudaConvolveRegions *regions)
   g_array_set_size(regions->tracks, 0);
 }
 
-/* Returns TRUE if a list of types includes every type: it is empty, or contains "all". */
-static gboolean
-holds_all(char **types)
-{
-  gboolean empty = TRUE, all = FALSE;
-
-  for (; *types; types++) {
-    empty = empty && **types == '\0';
-    all = all || g_ascii_strcasecmp(*types, "all") == 0;
-  }
-  return empty || all;
-}
-
 void
 gst_cuda_convolve_regions_begin(GstCudaConvolveRegions *regions, const GstCudaConvolveRoi *roi, const CnvImage *image)
 {
@@ -61,20 +48,13 @@ gst_cuda_convolve_regions_begin(GstCudaConvolveRegions *regions, const GstCudaCo
   regions->roi = roi;
   regions->image = image;
   g_strfreev(regions->types);
-  regions->types = g_strsplit(roi->types ? roi->types : "", ",", -1);
-  for (char **type = regions->types; *type; type++)
-    g_strstrip(*type);
-  regions->all = holds_all(regions->types);
+  regions->types = gst_cuda_convolve_roi_types(roi, &regions->all);
 }
 
 gboolean
 gst_cuda_convolve_regions_take_type(const GstCudaConvolveRegions *regions, const char *type)
 {
-  gboolean takes = regions->all;
-
-  for (char **entry = regions->types; *entry && !takes; entry++)
-    takes = **entry && g_ascii_strcasecmp(*entry, type) == 0;
-  return takes;
+  return regions->all || gst_cuda_convolve_types_hold(regions->types, type);
 }
 
 void
@@ -127,7 +107,7 @@ add_region(GstCudaConvolveRegions *regions, const CnvRect *rect, CnvShape shape)
 }
 
 void
-gst_cuda_convolve_regions_add_rect(GstCudaConvolveRegions *regions, const double rect[4])
+gst_cuda_convolve_regions_add_rect(GstCudaConvolveRegions *regions, const double rect[4], CnvShape shape)
 {
   const GstCudaConvolveRoi *roi = regions->roi;
   CnvRect round;
@@ -135,7 +115,7 @@ gst_cuda_convolve_regions_add_rect(GstCudaConvolveRegions *regions, const double
   if (!(rect[2] > 0 && rect[3] > 0))
     return;
   round = round_rect(rect, roi->expand * rect[2], roi->expand * rect[3]);
-  add_region(regions, &round, roi->shape);
+  add_region(regions, &round, shape);
 }
 
 /* Sets the region of a mask. Returns FALSE with an error if the mask cannot be used. Rejects rectangles whose edges

@@ -47,9 +47,10 @@ gboolean gst_cuda_convolve_regions_take_type(const GstCudaConvolveRegions *regio
 /* Notes a meta that could be a region, whether roi-types and roi-confidence choose it or not. type: not copied. */
 void gst_cuda_convolve_regions_note_meta(GstCudaConvolveRegions *regions, const char *type);
 
-/* Adds a rectangle, or the ellipse in it, if it reaches the frame. rect: x, y, width, height in luma pixels. */
-void gst_cuda_convolve_regions_add_rect(GstCudaConvolveRegions *regions, const double rect[4]);
-/* Adds a rectangle, or the ellipse in it, turned clockwise about its centre. angle: radians, finite. */
+/* Adds a rectangle, or the ellipse in it, if it reaches the frame. rect: x, y, width, height in luma pixels. shape:
+ * CNV_SHAPE_RECTANGLE or CNV_SHAPE_ELLIPSE. */
+void gst_cuda_convolve_regions_add_rect(GstCudaConvolveRegions *regions, const double rect[4], CnvShape shape);
+/* Adds a rectangle, or with roi-shape the ellipse in it, turned clockwise about its centre. angle: radians, finite. */
 void gst_cuda_convolve_regions_add_turned(GstCudaConvolveRegions *regions, const double rect[4], double angle);
 /* Adds a polygon, see polygon.h. If it cannot be drawn, adds the rectangle around it, like add_mask. */
 void gst_cuda_convolve_regions_add_polygon(GstCudaConvolveRegions *regions, GArray *points);

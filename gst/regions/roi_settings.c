@@ -37,6 +37,56 @@ gst_cuda_convolve_roi_polygon(const GstCudaConvolveRoi *roi, guint i, const CnvI
   return points;
 }
 
+char **
+gst_cuda_convolve_roi_types(const GstCudaConvolveRoi *roi, gboolean *all)
+{
+  char **types = g_strsplit(roi->types ? roi->types : "", ",", -1);
+  gboolean is_empty = TRUE;
+
+  for (char **type = types; *type; type++)
+    is_empty = *g_strstrip(*type) == '\0' && is_empty;
+  *all = is_empty || gst_cuda_convolve_types_hold(types, "all");
+  return types;
+}
+
+gboolean
+gst_cuda_convolve_types_hold(char **types, const char *type)
+{
+  for (; *types; types++)
+    if (**types && g_ascii_strcasecmp(*types, type) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+gboolean
+gst_cuda_convolve_roi_takes_zone(const GstCudaConvolveRoi *roi, const GstCudaConvolveZone *zone)
+{
+  g_auto(GStrv) types = NULL;
+  gboolean all;
+
+  if (!zone->type || !roi->types)
+    return TRUE;
+  types = gst_cuda_convolve_roi_types(roi, &all);
+  return all || gst_cuda_convolve_types_hold(types, zone->type);
+}
+
+GArray *
+gst_cuda_convolve_roi_zone_points(const GstCudaConvolveZone *zone, const CnvImage *image)
+{
+  GArray *points = g_array_copy(zone->points);
+
+  for (guint n = 0; n < points->len; n++)
+    g_array_index(points, double, n) *= n % 2 ? image->height : image->width;
+  return points;
+}
+
+void
+gst_cuda_convolve_roi_zone_rect(const GstCudaConvolveZone *zone, const CnvImage *image, double rect[4])
+{
+  for (guint n = 0; n < 4; n++)
+    rect[n] = zone->rect[n] * (n % 2 ? image->height : image->width);
+}
+
 void
 gst_cuda_convolve_rect_join(CnvRect *to, const CnvRect *with)
 {
@@ -101,6 +151,19 @@ check_polygon_units(const GstCudaConvolveRoi *roi, GError **error)
   return TRUE;
 }
 
+/* Zones that roi-types excludes, or that are not in force now, count too, because both can change. */
+static gboolean
+has_zone_shapes(const GstCudaConvolveRoi *roi)
+{
+  for (guint i = 0; i < gst_cuda_convolve_zones_n(roi->zones); i++) {
+    const GstCudaConvolveZone *zone = gst_cuda_convolve_zones_get(roi->zones, i);
+
+    if (zone->points || zone->shape != CNV_SHAPE_RECTANGLE)
+      return TRUE;
+  }
+  return FALSE;
+}
+
 gboolean
 gst_cuda_convolve_roi_has_shapes(const GstCudaConvolveRoi *roi)
 {
@@ -108,7 +171,7 @@ gst_cuda_convolve_roi_has_shapes(const GstCudaConvolveRoi *roi)
   gboolean has_rects = !property || gst_cuda_convolve_roi_n_rects(roi) > 0;
 
   return (has_rects && roi->shape != CNV_SHAPE_RECTANGLE) ||
-         (property && (roi->mask || gst_cuda_convolve_roi_n_polygons(roi) > 0));
+         (property && (roi->mask || gst_cuda_convolve_roi_n_polygons(roi) > 0 || has_zone_shapes(roi)));
 }
 
 gboolean

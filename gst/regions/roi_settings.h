@@ -7,6 +7,8 @@
 #include <convolve/work.h>
 #include <gst/gst.h>
 
+#include "regions/zones.h"
+
 /* Part of GstCudaConvolveSettings. */
 typedef struct {
   int source;          /* CNV_ROI_NONE: all other members are unused */
@@ -14,11 +16,12 @@ typedef struct {
   GPtrArray *polygons; /* for source property, like rects: arrays as in polygon.h */
   int units;           /* of rects and polygons: CNV_ROI_PIXELS or CNV_ROI_FRACTION of the frame */
   GstBuffer *mask;     /* for source property, stretched over the frame; NULL: none. See maskfile.h */
-  int shape;           /* of rectangles: CNV_SHAPE_RECTANGLE or CNV_SHAPE_ELLIPSE */
-  char *types;         /* for source meta, like confidence and smooth: comma-separated; NULL or empty: all */
-  double confidence;   /* least confidence of boxes that have one; 0: all boxes */
-  guint smooth;        /* frames for which a region is kept without a detection */
-  int missing;         /* what to do with a frame without regions: CNV_ROI_MISSING_COPY or _FILTER */
+  GstCudaConvolveZones *zones; /* for source property, see zones.h; NULL: none */
+  int shape;                   /* of rectangles of rects and metas: CNV_SHAPE_RECTANGLE or CNV_SHAPE_ELLIPSE */
+  char *types;                 /* of metas and zones: comma-separated; NULL or empty: all */
+  double confidence;           /* for source meta, like smooth: least confidence of boxes that have one; 0: all boxes */
+  guint smooth;                /* frames for which a region is kept without a detection */
+  int missing;                 /* what to do with a frame without regions: CNV_ROI_MISSING_COPY or _FILTER */
   gboolean invert, isolated;
   double expand;          /* fraction of a region's size added on each side */
   double feather;         /* luma pixels */
@@ -45,6 +48,18 @@ void gst_cuda_convolve_roi_rect(const GstCudaConvolveRoi *roi, guint i, const Cn
  * the frame. */
 guint gst_cuda_convolve_roi_n_polygons(const GstCudaConvolveRoi *roi);
 GArray *gst_cuda_convolve_roi_polygon(const GstCudaConvolveRoi *roi, guint i, const CnvImage *image);
+
+/* Returns TRUE if roi-types does not exclude a zone, and a new array with the points of a polygon, or the rectangle of
+ * another shape, in luma pixels of the frame. */
+gboolean gst_cuda_convolve_roi_takes_zone(const GstCudaConvolveRoi *roi, const GstCudaConvolveZone *zone);
+GArray *gst_cuda_convolve_roi_zone_points(const GstCudaConvolveZone *zone, const CnvImage *image);
+void gst_cuda_convolve_roi_zone_rect(const GstCudaConvolveZone *zone, const CnvImage *image, double rect[4]);
+
+/* Returns the types of roi-types, to be freed with g_strfreev. Sets *all if the property includes every type: it is
+ * empty, or contains "all". */
+char **gst_cuda_convolve_roi_types(const GstCudaConvolveRoi *roi, gboolean *all);
+/* Returns TRUE if a list of types contains a type, in upper or lower case. */
+gboolean gst_cuda_convolve_types_hold(char **types, const char *type);
 
 /* Extends a rectangle to the one around it and another. */
 void gst_cuda_convolve_rect_join(CnvRect *to, const CnvRect *with);

@@ -113,7 +113,7 @@ ensure_ring(GstCudaConvolve *self, GError **error)
 static void
 make_work(GstCudaConvolve *self, GstBuffer *buffer, const int slot[CNV_MAX_TEMPORAL_TAPS], gboolean is_next)
 {
-  gst_cuda_convolve_recipe_make_work(&self->recipe, buffer, is_next);
+  gst_cuda_convolve_make_work(self, buffer, is_next);
   self->recipe.work.temporal_tap = self->history.temporal_tap;
   self->recipe.work.n_temporal_taps =
       cnv_temporal_taps_make(self->recipe.plan, slot, self->recipe.wanted.temporal_border, self->history.temporal_tap);

@@ -18,5 +18,5 @@ _cudaconvolve()
   esac
 }
 
-complete -F _cudaconvolve cudaconvolve-{background,blur,compare,denoise,edges,faces,library,motionblur,multi-gpu,privacy}
+complete -F _cudaconvolve cudaconvolve-{background,blur,camera,compare,denoise,edges,faces,library,motionblur,multi-gpu,privacy}
 complete -F _cudaconvolve cudaconvolve-{sharpen,tenbit,timedelta,tune}

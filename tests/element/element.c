@@ -486,6 +486,7 @@ element_suite(void)
   add_mask_limit_tests(once, each);
   add_mask_tests(once, each);
   add_polygon_tests(once, each);
+  add_zone_tests(once, each);
   add_region_tests(once, each);
   add_time_tests(each);
   add_turned_tests(each);

@@ -39,6 +39,7 @@ void add_time_tests(TCase *each);
 void add_turned_tests(TCase *each);
 void add_unused_tests(TCase *once);
 void add_waiting_tests(TCase *each);
+void add_zone_tests(TCase *once, TCase *each);
 
 /* ---- elements, harnesses, buses ---- */
 

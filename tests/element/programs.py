@@ -68,8 +68,10 @@ def launch_lines(text):
 
 
 def write_files(text, folder):
-    """Those that the lines name: the kernel that a page shows, and a mask, if there are GStreamer's elements for PNG."""
+    """Those that the lines name: the kernel and the zones that pages show, and a mask, if there are GStreamer's elements for
+    PNG."""
     (folder / 'kernel.txt').write_text(program(text, '# kernel.txt: softens along the diagonal').split('gst-launch')[0])
+    (folder / 'yard.zones').write_text(program(text, "# The neighbour's window, always."))
     subprocess.run('gst-launch-1.0 -q videotestsrc num-buffers=1 ! pngenc ! filesink location=mask.png', shell=True,
                    cwd=folder, timeout=60)
 

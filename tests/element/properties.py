@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 BASE = {'name', 'parent', 'qos'}  # properties of GstElement and GstBaseTransform
-READ_ONLY = {'stats'}
+READ_ONLY = {'stats', 'unused', 'effective'}
 
 
 def inspect(program):

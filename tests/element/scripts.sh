@@ -204,7 +204,7 @@ test_help()
     ! grep -q '^choose_filter' "$script" || reads+=$'\nFILTER'
     ! grep -q '^add_radius' "$script" || reads+=$'\nRADIUS'
     [[ $name != tenbit.sh ]] || reads=$(grep -vE '^(FORMAT|CODEC|QUALITY)$' <<<"$reads")
-    [[ $name != tune.sh ]] || reads+=$'\nCAMERA'
+    [[ $name != @(camera|tune).sh ]] || reads+=$'\nCAMERA'
     reads=$(printf '%s\n' $reads BUILD_DIR CUDACONVOLVE_BUILD | sort -u)
     [[ $(settings_of "$text") == "$reads" ]] ||
       fail "$name --help lists these, and reads those:" "$(diff <(settings_of "$text") <(echo "$reads"))"

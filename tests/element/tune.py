@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """pipelines/tune.py in a display of its own: each property has a control that sets it and shows it; the wipe parts
-before from after; texts that are no values, refusals, presets, a restart, a pause; and gst-launch-1.0 takes the line to
-copy.
+before from after; texts that are no values, refusals, presets, a restart, a pause; gst-launch-1.0 takes the line to
+copy. Zones are drawn, changed, saved and opened by mouse and by keys; the video is sought and written.
 
 Usage: tune.py PIPELINES_FOLDER [SCREENSHOT.png]    skipped without GTK 3, or without Xvfb
 """
@@ -218,6 +218,60 @@ class Tuning(unittest.TestCase):
         self.window.apply('radius', '9')
         self.assertEqual(presets.get_active(), 0, 'it is no longer the preset')
 
+    def test_groups_are_those_of_the_reference(self):
+        groups = tune.groups_of(self.settings.pspecs)
+        self.assertEqual(set(groups.values()), set(tune.ORDER))
+        for name, group in {'filter': 'Filter', 'fill-color': 'Filter', 'absolute': 'Filter', 'border-color': 'Border',
+                            'planes': 'Planes', 'alpha-mode': 'Planes', 'temporal-radius': 'Time', 'drain-on-changes': 'Time',
+                            'roi-source': 'Regions', 'roi-location': 'Regions', 'backend': 'Engine', 'qos': 'Engine'}.items():
+            self.assertEqual(groups[name], group, name)
+
+    def test_controls_without_effect_are_grey(self):
+        def grey(*names):
+            self.window.show_states()
+            return [name for name in names if not self.rows[name].control.get_sensitive()]
+
+        self.wait_for_pictures()
+        self.assertEqual(grey('filter', 'radius', 'amount', 'kernel', 'roi-feather', 'roi'),
+                         ['amount', 'kernel', 'roi-feather', 'roi'])
+        self.assertIn('filter=gaussian: choose sharpen, unsharp or emboss', self.rows['amount'].get_tooltip_text())
+        self.window.apply('filter', 'unsharp')
+        self.window.apply('roi-source', 'property')
+        self.assertEqual(grey('amount', 'kernel', 'roi-feather', 'roi'), ['kernel'])
+        self.assertNotIn('no effect', self.rows['amount'].get_tooltip_text())
+        self.window.apply('filter', 'box')  # sigma would set its radius
+        self.assertEqual(grey('sigma', 'amount'), ['amount'])
+        self.window.apply('radius', '4')
+        self.wait_for_pictures()
+        self.assertEqual(grey('sigma', 'amount'), ['sigma', 'amount'])
+
+    def test_automatic_values_are_shown(self):
+        def shown(name):
+            self.window.show_states()
+            return self.rows[name].label.get_text().splitlines()[0]
+
+        self.assertEqual(shown('radius'), 'radius = 8')
+        self.assertEqual(shown('sigma'), 'sigma = 2.9')
+        self.assertEqual(shown('n-threads'), f'n-threads = {os.cpu_count()}')
+        self.window.apply('sigma', '4')
+        self.assertEqual(shown('radius'), 'radius = 12')
+        self.assertEqual(shown('sigma'), 'sigma')
+        self.assertEqual(shown('sigma-y'), 'sigma-y = 4')
+        self.window.apply('radius', '3')
+        self.assertEqual(shown('radius'), 'radius')
+        self.assertEqual(shown('radius-x'), 'radius-x = 3')
+
+    def test_preset_is_saved(self):
+        self.window.apply('filter', 'disk')
+        self.window.apply('radius', '7')
+        self.window.save_preset('of the test')
+        self.addCleanup(self.element.delete_preset, 'of the test')
+        self.window.reset()
+        self.window.presets.set_active([row[0] for row in self.window.presets.get_model()].index('of the test'))
+        self.assertEqual((self.settings.text('filter'), self.settings.text('radius')), ('disk', '7'))
+        self.window.save_preset('')
+        self.assertIn('cannot be saved', self.window.message.get_text())
+
     def test_screenshot(self):
         self.window.picture.wipe = 0.4
         for name, text in {'filter': 'unsharp', 'radius': '4', 'amount': '2'}.items():
@@ -229,6 +283,248 @@ class Tuning(unittest.TestCase):
         self.assertGreater(pixbuf.get_width(), 1000)
         if SCREENSHOT:
             pixbuf.savev(SCREENSHOT, 'png', [], [])
+
+
+class Drawing(unittest.TestCase):
+    """Zones, with events as GTK delivers them to the picture."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.window = tune.Window(SOURCE)
+        cls.window.show_all()
+        cls.window.player.play(True)
+        assert wait_for(lambda: 'picture' in cls.window.times), 'no picture is seen'
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.window.player.pipeline.set_state(tune.Gst.State.NULL)
+
+    def setUp(self):
+        self.window.reset()
+        self.picture, self.panel, self.zones = self.window.picture, self.window.panel, self.window.panel.zones
+        self.zones.clear()
+        self.settings = self.window.settings
+        self.window.apply('filter', 'fill')
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def pointer(self, kind, x, y):
+        left, top, width, height = self.picture.place
+        event = tune.Gdk.Event.new(kind)
+        event.x, event.y = left + x * width, top + y * height
+        event.window = self.picture.get_window()
+        if kind != tune.Gdk.EventType.MOTION_NOTIFY:
+            event.button.button = 1
+        self.picture.event(event)
+
+    def press(self, x, y):
+        self.pointer(tune.Gdk.EventType.BUTTON_PRESS, x, y)
+
+    def drag(self, *points):
+        self.press(*points[0])
+        for point in points[1:]:
+            self.pointer(tune.Gdk.EventType.MOTION_NOTIFY, *point)
+        self.pointer(tune.Gdk.EventType.BUTTON_RELEASE, *points[-1])
+
+    def click(self, x, y):
+        self.drag((x, y))
+
+    def key(self, value, state=0):
+        event = tune.Gdk.Event.new(tune.Gdk.EventType.KEY_PRESS)
+        event.keyval, event.state = value, tune.Gdk.ModifierType(state)
+        event.window = self.picture.get_window()
+        self.picture.event(event)
+
+    def choose(self, kind):
+        self.panel.kinds[kind].set_active(True)
+
+    def bounds(self, *expected):
+        for number, other in zip(self.zones.selected.bounds(), expected):
+            self.assertAlmostEqual(number, other, delta=0.006)
+
+    def hidden(self, x, y):
+        """Whether the picture has the colour of the filter there, black; the wipe is at the left."""
+        wait_for(lambda: False, 0.3)
+        left, top, width, height = self.picture.place
+        pixbuf = tune.Gdk.pixbuf_get_from_window(self.picture.get_window(), round(left + x * width) - 20,
+                                                 round(top + y * height) - 20, 40, 40)
+        return max(pixbuf.get_pixels()) < 40
+
+    def test_rectangle_by_mouse(self):
+        self.picture.wipe = 0
+        self.choose('rectangle')
+        self.drag((0.2, 0.3), (0.3, 0.4), (0.5, 0.8))
+        self.bounds(0.2, 0.3, 0.5, 0.8)
+        self.assertTrue(wait_for(lambda: self.hidden(0.4, 0.6)), 'the zone is not hidden')
+        self.assertFalse(self.hidden(0.7, 0.5))
+        self.assertEqual(self.settings.text('roi-source'), 'property')
+        self.assertFalse(self.panel.kinds['rectangle'].get_active(), 'the next press selects')
+        self.drag((0.3, 0.5), (0.45, 0.55))  # moves it
+        self.bounds(0.35, 0.35, 0.65, 0.85)
+        self.drag((0.65, 0.85), (0.9, 0.95))  # a corner
+        self.bounds(0.35, 0.35, 0.9, 0.95)
+        self.drag((0.5, 0.5), (0.9, 0.9))  # not out of the frame
+        self.bounds(0.45, 0.4, 1, 1)
+        self.assertTrue(wait_for(lambda: self.hidden(0.7, 0.7)), 'the moved zone is not hidden')
+        self.assertFalse(self.hidden(0.3, 0.5))
+        self.panel.delete.clicked()
+        self.assertEqual(self.zones.zones, [])
+        self.assertEqual(self.settings.text('roi-location'), '')
+
+    def test_ellipse_and_polygon_by_mouse(self):
+        self.picture.wipe = 0
+        self.choose('ellipse')
+        self.drag((0.1, 0.1), (0.4, 0.5))
+        self.choose('polygon')
+        for point in (0.5, 0.5), (0.9, 0.5), (0.9, 0.9):
+            self.click(*point)
+        self.assertEqual(len(self.zones.zones), 1)
+        self.pointer(tune.Gdk.EventType.DOUBLE_BUTTON_PRESS, 0.9, 0.9)
+        self.assertEqual([zone.kind for zone in self.zones.zones], ['ellipse', 'polygon'])
+        self.assertTrue(wait_for(lambda: self.hidden(0.25, 0.3) and self.hidden(0.8, 0.6)))
+        self.assertFalse(self.hidden(0.55, 0.8))
+        self.drag((0.5, 0.5), (0.5, 0.9))  # a point of the polygon
+        self.assertTrue(wait_for(lambda: self.hidden(0.75, 0.82)))
+        self.click(0.25, 0.3)
+        self.assertEqual(self.zones.selected.kind, 'ellipse')
+        self.click(0.05, 0.95)
+        self.assertIsNone(self.zones.selected)
+        self.assertAlmostEqual(self.picture.wipe, 0.05, delta=0.01)
+
+    def test_all_by_keys(self):
+        key, Gdk = self.key, tune.Gdk
+        self.picture.grab_focus()
+        key(Gdk.KEY_r)
+        self.bounds(0.4, 0.4, 0.6, 0.6)
+        for _ in range(5):
+            key(Gdk.KEY_Left)
+            key(Gdk.KEY_Down, int(Gdk.ModifierType.SHIFT_MASK))
+        self.bounds(0.35, 0.4, 0.55, 0.65)
+        key(Gdk.KEY_Up, int(Gdk.ModifierType.CONTROL_MASK))
+        self.assertAlmostEqual(self.zones.selected.bounds()[1], 0.399)
+        key(Gdk.KEY_p)
+        key(Gdk.KEY_v)
+        key(Gdk.KEY_Up)
+        self.assertAlmostEqual(self.zones.selected.points[0][1], 0.34)
+        key(Gdk.KEY_i)
+        self.assertEqual(len(self.zones.selected.points), 4)
+        key(Gdk.KEY_x)
+        self.assertEqual(len(self.zones.selected.points), 3)
+        key(Gdk.KEY_n)
+        self.assertEqual(self.zones.selected.kind, 'rectangle')
+        key(Gdk.KEY_Delete)
+        self.assertEqual([zone.kind for zone in self.zones.zones], ['polygon'])
+        wipe = self.picture.wipe
+        key(Gdk.KEY_period)
+        self.assertAlmostEqual(self.picture.wipe, wipe + 0.02)
+
+    def test_zones_file(self):
+        path = os.path.join(self.folder.name, 'a.zones')
+        Path(path).write_text('# of the yard\n[door]\npolygon=0.1,0.1, 0.4,0.1, 0.2,0.6\nfrom=08:00\nto=18:00\n')
+        self.panel.open_zones(path)
+        self.assertEqual(self.settings.text('roi-location'), path)
+        self.zones.select(self.zones.zones[0])
+        self.panel.show_zones()
+        self.assertEqual(self.panel.fields['from'].get_text(), '08:00')
+        for name, text in {'name': 'gate', 'type': 'way', 'to': '19:30', 'from': '07:15:30'}.items():
+            self.panel.fields[name].set_text(text)
+            self.panel.fields[name].emit('activate')
+        self.assertNotEqual(self.settings.text('roi-location'), path, 'a draft is in force before it is saved')
+        self.choose('ellipse')
+        self.drag((0.5, 0.5), (0.7, 0.9))
+        self.panel.save_zones(path)
+        self.assertEqual(self.settings.text('roi-location'), path)
+        self.assertEqual(Path(path).read_text().splitlines()[0], '# of the yard')
+        self.zones.clear()
+        self.panel.open_zones(path)
+        gate, ellipse = self.zones.zones
+        self.assertEqual((gate.name, gate.kind, gate.extra), ('gate', 'polygon', {
+            'type': 'way', 'from': '07:15:30', 'to': '19:30'}))
+        self.zones.select(ellipse)
+        self.bounds(0.5, 0.5, 0.7, 0.9)
+        self.assertEqual(self.window.message.get_text(), '')
+
+    def test_wrong_files_and_names_are_said(self):
+        path = os.path.join(self.folder.name, 'bad.zones')
+        Path(path).write_text('[door]\nrectangle=1,2,3\n')
+        self.panel.open_zones(path)
+        self.assertTrue(wait_for(lambda: 'rectangle=1,2,3: 3 is outside -1 to 2' in self.window.message.get_text()),
+                        self.window.message.get_text())
+        self.assertEqual(self.zones.zones, [])
+        self.key(tune.Gdk.KEY_r)
+        self.key(tune.Gdk.KEY_e)
+        self.panel.fields['name'].set_text('zone 1')
+        self.panel.fields['name'].emit('activate')
+        self.assertIn('cannot be the name of a zone', self.window.message.get_text())
+        self.panel.fields['from'].set_text('25:00')
+        self.panel.fields['from'].emit('activate')
+        self.assertTrue(wait_for(lambda: 'not a time of day' in self.window.message.get_text()))
+
+    def test_zones_as_properties(self):
+        self.choose('rectangle')
+        self.drag((0.25, 0.25), (0.5, 0.75))
+        self.panel.use_as_roi()
+        self.assertRegex(self.settings.text('roi'), r'^<<0\.25\d*,0\.25\d*,0\.2[45]\d*,0\.[45]\d*>>$')
+        self.assertEqual(self.settings.text('roi-units'), 'fraction')
+        self.assertEqual(self.zones.zones, [])
+        self.assertEqual(len(self.picture.others), 1)
+        self.assertTrue(wait_for(lambda: self.hidden(0.4, 0.5)))
+        self.choose('ellipse')
+        self.drag((0.5, 0.5), (0.9, 0.9))
+        self.window.apply('roi', '<>')
+        self.panel.use_as_polygons()
+        self.assertEqual(self.settings.text('roi-polygons').count(','), 127)
+        self.panel.use_as_polygons()
+        self.assertIn('there is no zone', self.window.message.get_text())
+
+    def test_other_paths_are_followed(self):
+        path = os.path.join(self.folder.name, 'b.zones')
+        Path(path).write_text('[door]\nellipse=0.1,0.1,0.3,0.3\n')
+        self.window.apply('roi-location', path)
+        self.assertEqual([zone.name for zone in self.zones.zones], ['door'])
+        self.window.reset()
+        self.assertEqual(self.zones.zones, [])
+
+
+class Files(unittest.TestCase):
+    """A video file: it is sought and written."""
+
+    def setUp(self):
+        if not PLAYER or not all(map(tune.Gst.ElementFactory.find, ('theoraenc', 'oggmux'))):
+            self.skipTest('needs the program run, theoraenc and oggmux')
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.clip = self.folder / 'clip.ogv'
+        subprocess.run([*'gst-launch-1.0 -q videotestsrc num-buffers=100 ! video/x-raw,width=320,height=240,framerate=20/1 '
+                        '! theoraenc ! oggmux ! filesink'.split(), f'location={self.clip}'], check=True)
+        os.environ.update(TUNE_PLAYER=PLAYER, TUNE_INPUT=str(self.clip))
+        self.addCleanup(lambda: [os.environ.pop(name) for name in ('TUNE_PLAYER', 'TUNE_INPUT')])
+        self.window = tune.Window(['filesrc', f'location={self.clip}', '!', 'decodebin'])
+        self.addCleanup(self.window.player.pipeline.set_state, tune.Gst.State.NULL)
+        self.window.show_all()
+        self.window.player.play(True)
+        self.assertTrue(wait_for(lambda: 'picture' in self.window.times))
+
+    def test_seek_bar(self):
+        self.assertTrue(wait_for(lambda: self.window.seeker.get_visible()), 'no seek bar')
+        self.assertAlmostEqual(self.window.place.get_adjustment().get_upper(), 5, delta=0.2)
+        self.window.pause.set_active(True)
+        self.window.place.emit('change-value', tune.Gtk.ScrollType.JUMP, 3.0)
+        self.assertTrue(wait_for(lambda: abs(self.window.player.position() / tune.Gst.SECOND - 3) < 0.2))
+        self.assertTrue(wait_for(lambda: self.window.clock.get_text() == '0:03 / 0:05'), self.window.clock.get_text())
+
+    def test_file_is_written(self):
+        written = self.folder / 'out.ogv'
+        self.window.apply('filter', 'box')
+        self.window.write_file(str(written))
+        self.assertEqual(self.window.write.get_label(), 'Stop writing')
+        self.assertTrue(wait_for(lambda: self.window.writer is None, 60), 'it does not end')
+        self.assertIn(f'written: {written}', self.window.message.get_text())
+        self.assertGreater(written.stat().st_size, 1000)
+        self.window.write_file(str(self.folder / 'out.txt'))
+        self.assertTrue(wait_for(lambda: self.window.writer is None, 60))
+        self.assertIn('error', self.window.message.get_text())
 
 
 class Turning(unittest.TestCase):
@@ -260,6 +556,7 @@ class Turning(unittest.TestCase):
             self.show(['filesrc', f'location={path}', '!', 'decodebin', '!', 'imagefreeze'])
 
 
+PLAYER = os.environ.get('CUDACONVOLVE_BUILD') and os.environ['CUDACONVOLVE_BUILD'] + '/pipelines/run'
 SCREENSHOT = sys.argv.pop(2) if len(sys.argv) > 2 else None
 start_display()
 sys.path.insert(0, sys.argv.pop(1))

@@ -376,12 +376,43 @@ GST_START_TEST(test_unused_kernel_file)
 }
 GST_END_TEST;
 
+/* Programs read the same reasons, also for properties that are not set, and the values of those that are automatic. */
+GST_START_TEST(test_lists)
+{
+  GstElement *element = make_element("cpu", NULL);
+  g_autoptr(GstStructure) none = NULL, unused = NULL, effective = NULL;
+  GstHarness *h;
+  double sigma;
+  int radius;
+
+  SET(element, "filter=unsharp", "sigma-x=2");
+  g_object_get(element, "unused", &none, NULL);
+  fail_unless(none == NULL, "reasons before the first caps");
+  h = harness_of(element, "GRAY8", W, H);
+  gst_buffer_unref(push_ramp(h, 0));
+  g_object_get(element, "unused", &unused, "effective", &effective, NULL);
+  check_string(unused, "gradient", "filter=unsharp: choose sobel, scharr or prewitt");
+  check_string(unused, "alpha-mode",
+               "format=GRAY8: the frames have no alpha; convert them to a format with alpha, or set alpha-mode=copy");
+  check_string(unused, "border-color", "border-mode=replicate: set border-mode=constant");
+  fail_if(gst_structure_has_field(unused, "amount") || gst_structure_has_field(unused, "sigma") ||
+          gst_structure_has_field(unused, "filter") || gst_structure_has_field(unused, "bias"));
+  fail_unless(gst_structure_get_int(effective, "radius-x", &radius) && radius == 6);
+  fail_unless(gst_structure_get_double(effective, "sigma", &sigma) && sigma > 0);
+  fail_unless(gst_structure_get_double(effective, "sigma-y", &sigma));
+  fail_if(gst_structure_has_field(effective, "sigma-x"));
+  fail_unless(gst_structure_has_field(effective, "n-threads"));
+  gst_harness_teardown(h);
+}
+GST_END_TEST;
+
 void
 add_unused_tests(TCase *once)
 {
   tcase_add_loop_test(once, test_unused_settings, 0, G_N_ELEMENTS(rows));
   tcase_add_loop_test(once, test_unused_while_playing, 0, G_N_ELEMENTS(live_rows));
   tcase_add_test(once, test_info_before_warning);
+  tcase_add_test(once, test_lists);
   tcase_add_test(once, test_rectangles_outside);
   tcase_add_test(once, test_unused_kernel_file);
   tcase_add_test(once, test_unused_mask_file);

@@ -12,6 +12,8 @@
 #include "support/filter.h"
 #include "support/suite.h"
 
+#define N_FILES 3
+
 /* All parts of the settings. */
 #define ALL sizeof(GstCudaConvolveSettings)
 
@@ -49,7 +51,7 @@ holder_init(Holder *self)
 
 /* Chooses a value that the property accepts and that is not its default. */
 static void
-choose_other(GParamSpec *spec, char *const file[2], GValue *value)
+choose_other(GParamSpec *spec, char *const file[N_FILES], GValue *value)
 {
   const char *array = strcmp(spec->name, "roi") == 0            ? "<<1,2,3,4>>"
                       : strcmp(spec->name, "roi-polygons") == 0 ? "<<1,2,3,4,5.5,9>,<0,0,9,0,9,9,0,9>>"
@@ -72,6 +74,7 @@ choose_other(GParamSpec *spec, char *const file[2], GValue *value)
   else if (G_IS_PARAM_SPEC_STRING(spec))
     g_value_set_string(value, strcmp(spec->name, "kernel-location") == 0     ? file[0]
                               : strcmp(spec->name, "roi-mask-location") == 0 ? file[1]
+                              : strcmp(spec->name, "roi-location") == 0      ? file[2]
                                                                              : "face");
   else
     ck_assert_msg(gst_value_deserialize(value, array), "%s has a type that this test does not know", spec->name);
@@ -121,13 +124,14 @@ check_noticed(GParamSpec *spec, guint id, const GValue *value)
 
 GST_START_TEST(test_changes)
 {
-  static const char *const contents[] = {"1 2 1\n", "P2 1 1 255 0\n"}; /* a kernel and a mask */
+  /* a kernel, a mask and zones */
+  static const char *const contents[N_FILES] = {"1 2 1\n", "P2 1 1 255 0\n", "[door]\nellipse=0,0,1,1\n"};
   GObjectClass *klass = g_type_class_ref(holder_get_type());
-  char *file[2] = {NULL};
+  char *file[N_FILES] = {NULL};
   guint n;
   GParamSpec **specs = g_object_class_list_properties(klass, &n);
 
-  for (int i = 0; i < 2; i++) {
+  for (int i = 0; i < N_FILES; i++) {
     int number = g_file_open_tmp("settings-XXXXXX", &file[i], NULL);
 
     ck_assert_int_ge(number, 0);
@@ -143,7 +147,7 @@ GST_START_TEST(test_changes)
     check_noticed(specs[i], i + 1, &value); /* specs are listed in the order of installation */
     g_value_unset(&value);
   }
-  for (int i = 0; i < 2; i++) {
+  for (int i = 0; i < N_FILES; i++) {
     g_unlink(file[i]);
     g_free(file[i]);
   }

@@ -1,0 +1,611 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A camera's way through the process: source and filter, a grey picture with a reason, encoder, recording.
+
+Every picture that reaches the encoder comes from a filter with valid zones, or is grey: Camera.take_frame and
+Camera.take_grey are the only two ways, and one lock decides between them.
+
+Source, grey picture, encoder and recording are pipelines of their own, so that an error in one ends only that one. All
+have the same clock and base time, so a time stamp means the same in each.
+"""
+import datetime
+import os
+import threading
+import time
+
+from gi.repository import GLib, Gst, GstVideo
+
+STALL_S = 2  # without a frame, after which the stream turns grey
+RESTART_S = 5  # without a frame, after which the source is restarted
+CONNECT_S = 15  # until the first frame of a source
+FIRST_GREY_S = 3  # a camera that connects faster begins with its own frame size
+STEADY_S = 10  # of frames, after which a camera counts as well again
+LONGEST_WAIT_S = 30  # between two attempts
+GREY_CAPS = 'video/x-raw,format=I420,width=1280,height=720,framerate=25/1'  # until those of the camera are known
+GREY_RATE = 5
+COMPLETE_S = 5  # until a recording is complete
+LONGEST_REASON = 160  # characters on the grey picture
+RECORDING = '%Y%m%d-%H%M%S'
+
+CLOCK = None
+BASE = 0
+
+
+def start_clock():
+    global CLOCK, BASE
+    CLOCK = Gst.SystemClock.obtain()
+    BASE = CLOCK.get_time()
+
+
+def running_time():
+    return CLOCK.get_time() - BASE
+
+
+def place_in_time(pipeline):
+    """A pipeline whose running time is that of all others, whenever it starts."""
+    pipeline.use_clock(CLOCK)
+    pipeline.set_start_time(Gst.CLOCK_TIME_NONE)
+    pipeline.set_base_time(BASE)
+
+
+def size_of(caps):
+    structure = caps.get_structure(0)
+    return structure.get_int('width')[1], structure.get_int('height')[1]
+
+
+def in_system_memory(caps):
+    """The caps of the same frames in system memory."""
+    return Gst.Caps.from_string(caps.get_structure(0).to_string())
+
+
+def rate_of(caps):
+    known, top, bottom = caps.get_structure(0).get_fraction('framerate')
+    return top / bottom if known and top > 0 else 25
+
+
+def error_of(message):
+    """The text of a message. GStreamer's debug text, which can have addresses, is left out."""
+    parse = {Gst.MessageType.ERROR: message.parse_error, Gst.MessageType.WARNING: message.parse_warning,
+             Gst.MessageType.INFO: message.parse_info}[message.type]
+    return parse()[0].message
+
+
+class Part:
+    """A pipeline, whose messages arrive in the main loop."""
+
+    def __init__(self, pipeline, on_message):
+        self.pipeline = pipeline
+        self.on_message = on_message
+        self.handlers = []
+        place_in_time(pipeline)
+        self.bus = pipeline.get_bus()
+        self.bus.add_signal_watch()
+        self.listen(self.bus, 'message', lambda _, message: self.on_message(self, message))
+
+    def listen(self, emitter, signal, call, *arguments):
+        self.handlers.append((emitter, emitter.connect(signal, call, *arguments)))
+
+    def play(self):
+        self.pipeline.set_state(Gst.State.PLAYING)
+
+    def stop(self):
+        """Stops in a thread of its own, because a network source can take seconds. Returns the thread."""
+        self.bus.remove_signal_watch()
+        thread = threading.Thread(target=self.finish, daemon=True)
+        thread.start()
+        return thread
+
+    def finish(self):
+        """Python cannot free a part that its own elements' handlers refer to."""
+        self.pipeline.set_state(Gst.State.NULL)
+        for emitter, handler in self.handlers:
+            emitter.disconnect(handler)
+        self.__dict__.clear()
+
+
+# ---- source and filter
+
+
+def missing_elements(config):
+    """Names of elements that are needed and not there."""
+    needed = {'cudaconvolve', 'decodebin', 'h264parse', 'rtph264pay', 'textoverlay'}
+    needed |= {'splitmuxsink', 'mp4mux'} if config.record else set()
+    needed |= {'rtspsrc'} if any(camera.kind == 'rtsp' for camera in config.cameras) else set()
+    return sorted(name for name in needed if not Gst.ElementFactory.find(name))
+
+
+def detector_error(description):
+    """Why the description of a detector's elements cannot be used, or None."""
+    try:
+        Gst.parse_bin_from_description(description, True)
+    except GLib.Error as error:
+        return error.message
+    return None
+
+
+def set_properties(element, properties):
+    for name, text in properties.items():
+        Gst.util_set_object_arg(element, name, text)
+
+
+class Source(Part):
+    """Decodes, filters, and hands each frame to the camera."""
+
+    def __init__(self, camera, config, on_message):
+        self.camera, self.config = camera, config
+        self.started = time.monotonic()
+        super().__init__(Gst.Pipeline(), on_message)
+        self.sink = self.make_filters()
+        self.decoder = Gst.ElementFactory.make('decodebin')
+        self.pipeline.add(self.decoder)
+        self.listen(self.decoder, 'pad-added', self.link_decoded)
+        self.listen(self.decoder, 'no-more-pads', self.check_video)
+        self.make_head()
+
+    def make_filters(self):
+        """detector and filter, then zones; each frame gets its running time as time stamp."""
+        camera = self.camera.config
+        found = (f'videoconvert ! {camera.detector} ! cudaconvolve name=found ! videoconvert ! '
+                 if camera.detector else '')
+        zones = 'cudaconvolve name=zones ! ' if camera.zones else ''
+        # If the filter is too slow, a camera loses frames instead of falling behind. A file waits.
+        drops = 'no' if camera.kind == 'file' else 'downstream'
+        filters = Gst.parse_bin_from_description(
+            f'queue leaky={drops} max-size-buffers=2 max-size-bytes=0 max-size-time=0 ! {found}{zones}identity single-segment=true '
+            f'! appsink name=sink emit-signals=true max-buffers=2 enable-last-sample=false '
+            f'sync={str(camera.kind == "file").lower()}', True)
+        self.pipeline.add(filters)
+        self.filters = [element for name in ('found', 'zones') if (element := filters.get_by_name(name))]
+        self.zones = filters.get_by_name('zones')
+        for element in self.filters:
+            set_properties(element, self.config.settings)
+        if camera.detector:
+            set_properties(self.filters[0], {'roi-source': 'meta', 'roi-smooth': '10', 'roi-expand': '0.25',
+                                             'roi-missing': self.config.missing})
+        if self.zones:
+            set_properties(self.zones, {'roi-source': 'property'})
+            self.zones.set_property('roi-location', camera.zones)
+        self.listen(filters.get_by_name('sink'), 'new-sample', self.take)
+        return filters.get_static_pad('sink')
+
+    def make_head(self):
+        camera = self.camera.config
+        if camera.kind == 'rtsp':
+            head = Gst.ElementFactory.make('rtspsrc')
+            set_properties(head, {'protocols': 'tcp', 'latency': '200', 'tcp-timeout': '5000000', 'timeout': '5000000'})
+            head.set_property('location', camera.source)
+            for name, value in [('user-id', camera.user), ('user-pw', camera.password)]:
+                if value is not None:
+                    head.set_property(name, value)
+            self.listen(head, 'select-stream',
+                        lambda _, number, caps: caps.get_structure(0).get_string('media') == 'video')
+            self.listen(head, 'pad-added', self.link_stream)
+            self.pipeline.add(head)
+            return
+        if camera.kind == 'device' and os.environ.get('CAMERA'):
+            head = Gst.parse_bin_from_description(os.environ['CAMERA'], True)
+        else:
+            head = Gst.ElementFactory.make('v4l2src' if camera.kind == 'device' else 'filesrc')
+            head.set_property('device' if camera.kind == 'device' else 'location', camera.source)
+        self.pipeline.add(head)
+        head.link(self.decoder)
+
+    def link_stream(self, _, pad):
+        pad.link(self.decoder.get_static_pad('sink'))
+
+    def link_decoded(self, _, pad):
+        caps = pad.get_current_caps() or pad.query_caps()
+        if caps.get_structure(0).get_name() != 'video/x-raw' or self.sink.is_linked():
+            return
+        if self.camera.config.kind == 'file':
+            pad.set_offset(running_time())  # a file begins now, not when the process did
+        pad.link(self.sink)
+
+    def check_video(self, _):
+        if not self.sink.is_linked():
+            GLib.idle_add(self.camera.fail, self, 'the source has no video')
+
+    def take(self, sink):
+        self.camera.take_frame(self, sink.emit('pull-sample'))
+        return Gst.FlowReturn.OK
+
+    def zones_error(self):
+        """Why the zones file's last version is not in force, or an empty text."""
+        return self.zones.get_property('stats').get_string('zones-error') if self.zones else ''
+
+
+class Grey(Part):
+    """A grey picture with a text, with caps of the camera's frames, so that the encoder goes on."""
+
+    def __init__(self, caps, text, take, on_message):
+        self.caps = caps
+        structure = caps.get_structure(0)
+        width, height = size_of(caps)
+        super().__init__(Gst.parse_launch(
+            f'videotestsrc is-live=true pattern=solid-color foreground-color=0xff606060 name=source '
+            f'! video/x-raw,format=I420,width={width},height={height},framerate={GREY_RATE}/1 '
+            f'! textoverlay name=text valignment=center halignment=center font-desc="Sans 18" '
+            f'! videoconvert ! video/x-raw,format={structure.get_string("format")} '
+            f'! appsink name=sink emit-signals=true max-buffers=2 enable-last-sample=false'), on_message)
+        self.set_text(text)
+        self.pipeline.get_by_name('source').set_property('timestamp-offset', running_time())
+        self.listen(self.pipeline.get_by_name('sink'), 'new-sample', lambda sink: take(caps, sink.emit('pull-sample')))
+
+    def set_text(self, text):
+        self.pipeline.get_by_name('text').set_property('text', GLib.markup_escape_text(text[:LONGEST_REASON]))
+
+
+# ---- encoder and recording
+
+
+def make_encoder():
+    """An encoder that holds back no frame: on a GPU, if it opens there."""
+    for name, properties in [
+            ('nvh264enc', {'zerolatency': 'true', 'bframes': '0', 'gop-size': '60', 'rc-mode': 'cbr'}),
+            ('x264enc', {'tune': 'zerolatency', 'speed-preset': 'superfast', 'key-int-max': '60', 'bframes': '0'})]:
+        encoder = Gst.ElementFactory.make(name, 'encoder')
+        if not encoder:
+            continue
+        for key, text in properties.items():
+            if encoder.find_property(key):
+                Gst.util_set_object_arg(encoder, key, text)
+        works = encoder.set_state(Gst.State.READY) != Gst.StateChangeReturn.FAILURE
+        encoder.set_state(Gst.State.NULL)
+        if works:
+            return encoder
+    raise RuntimeError('there is no H.264 encoder: install gstreamer1.0-plugins-ugly')
+
+
+class Output(Part):
+    """Encodes frames, and hands the encoded ones to all that want them."""
+
+    def __init__(self, take, on_message, bitrate):
+        self.encoder = make_encoder()
+        self.bitrate, self.caps = bitrate, None
+        pipeline = Gst.Pipeline()
+        # The oldest frames are dropped if the encoder is too slow, so that the delay does not grow.
+        self.source = Gst.ElementFactory.make('appsrc')
+        set_properties(self.source, {'is-live': 'true', 'format': 'time', 'max-buffers': '3', 'max-bytes': '0',
+                                     'max-time': '0', 'leaky-type': 'downstream'})
+        on_gpu = self.encoder.get_factory().get_name() == 'nvh264enc'
+        convert = Gst.ElementFactory.make('cudaupload' if on_gpu else 'videoconvert')
+        parse = Gst.ElementFactory.make('h264parse')
+        parse.set_property('config-interval', -1)
+        sink = Gst.ElementFactory.make('appsink')
+        set_properties(sink, {'emit-signals': 'true', 'sync': 'false', 'max-buffers': '3',
+                              'enable-last-sample': 'false'})
+        sink.set_property('caps', Gst.Caps.from_string('video/x-h264,stream-format=byte-stream,alignment=au'))
+        chain = [self.source, convert, self.encoder, parse, sink]
+        for element in chain:
+            pipeline.add(element)
+        for first, second in zip(chain, chain[1:]):
+            first.link(second)
+        super().__init__(pipeline, on_message)
+        self.listen(sink, 'new-sample', take)
+
+    def push(self, sample):
+        caps = sample.get_caps()
+        if self.caps is None or not caps.is_equal(self.caps):
+            self.caps = caps
+            width, height = size_of(caps)
+            self.encoder.set_property('bitrate', self.bitrate or
+                                      max(500, round(width * height * min(rate_of(caps), 60) * 0.07 / 1000)))
+        self.source.emit('push-sample', sample)
+
+    def ask_for_key_frame(self):
+        self.encoder.get_static_pad('src').send_event(
+            GstVideo.video_event_new_upstream_force_key_unit(Gst.CLOCK_TIME_NONE, True, 0))
+
+
+class Taker:
+    """An appsrc that gets encoded frames from the next key frame on."""
+
+    def __init__(self, source):
+        self.source = source
+        self.has_begun = False
+
+    def push(self, sample):
+        if not self.has_begun and sample.get_buffer().has_flags(Gst.BufferFlags.DELTA_UNIT):
+            return
+        self.has_begun = True
+        self.source.emit('push-sample', sample)
+
+
+TAKER = ('appsrc name=taker is-live=true format=time handle-segment-change=true max-buffers=0 max-bytes=0 '
+         'max-time=5000000000 leaky-type=downstream')
+
+
+class Recorder(Part):
+    """Files of N minutes. Each begins with a key frame, and is complete when the next one begins. It ends when the frames
+    get another size or format, which a file cannot have."""
+
+    def __init__(self, name, folder, minutes, on_message, on_change):
+        super().__init__(Gst.parse_launch(
+            f'{TAKER} ! h264parse ! splitmuxsink name=files muxer-factory=mp4mux async-finalize=false '
+            f'max-size-time={minutes * 60 * Gst.SECOND}'), on_message)
+        self.name, self.folder, self.on_change = name, folder, on_change
+        self.caps = None
+        self.taker = Taker(self.pipeline.get_by_name('taker'))
+        self.listen(self.pipeline.get_by_name('files'), 'format-location', self.new_file)
+
+    def new_file(self, _, number):
+        return os.path.join(self.folder, f'{self.name}-{datetime.datetime.now().strftime(RECORDING)}-{number:04}.mp4')
+
+    def push(self, sample):
+        caps = sample.get_caps()
+        self.caps = self.caps or caps
+        if caps.is_equal(self.caps):
+            self.taker.push(sample)
+        elif self.on_change:
+            GLib.idle_add(self.on_change, self)
+            self.on_change = None
+
+    def finish(self):
+        """Completes the last file."""
+        self.taker.source.emit('end-of-stream')
+        if self.taker.has_begun:
+            self.bus.timed_pop_filtered(COMPLETE_S * Gst.SECOND, Gst.MessageType.EOS | Gst.MessageType.ERROR)
+        super().finish()
+
+
+# ---- all of it
+
+
+class Camera:
+    """Keeps a source running, and its pictures coming. Methods without a word on threads are for the main loop."""
+
+    def __init__(self, config, common, say):
+        self.config, self.common, self.say = config, common, say
+        self.lock = threading.Lock()
+        self.source = self.grey = self.output = self.recorder = None
+        self.reason = 'connecting to the camera'  # shown on grey; None: pictures of the camera are shown
+        self.blocked = False  # the zones are not valid: no picture of the camera is shown
+        self.started = time.monotonic()
+        self.retry_at, self.wait = 0, 1
+        self.record_at = 0
+        self.caps = None  # of the camera's last frame
+        self.first_frame = self.last_frame = 0
+        self.last_pts = -1
+        self.takers = []  # replaced, not changed
+        self.frames = self.latency = 0  # since the last line
+        self.said, self.last_said = set(), None
+        self.stopping = []
+
+    # -- pictures; any thread
+
+    def take_frame(self, source, sample):
+        with self.lock:
+            if source is not self.source:
+                return
+            self.last_frame = time.monotonic()
+            self.first_frame = self.first_frame or self.last_frame
+            if self.blocked:
+                return
+            self.caps = sample.get_caps()
+            if self.reason:
+                self.reason = None
+                GLib.idle_add(self.show_state)
+            self.push(sample)
+
+    def take_grey(self, caps, sample):
+        with self.lock:
+            if self.reason:
+                self.push(Gst.Sample.new(sample.get_buffer(), caps, sample.get_segment(), None))
+        return Gst.FlowReturn.OK
+
+    def push(self, sample):
+        """Drops a frame that is not later than the last one, which was of the other kind."""
+        pts = sample.get_buffer().pts
+        if self.output and pts > self.last_pts:
+            self.last_pts = pts
+            self.output.push(sample)
+
+    def take_encoded(self, sink):
+        sample = sink.emit('pull-sample')
+        time_of_frame = sample.get_segment().to_running_time(Gst.Format.TIME, sample.get_buffer().pts)
+        self.latency += (running_time() - time_of_frame) / Gst.SECOND
+        self.frames += 1
+        for taker in self.takers:
+            taker.push(sample)
+        return Gst.FlowReturn.OK
+
+    def add_taker(self, source):
+        taker = Taker(source)
+        self.register(taker)
+        return taker
+
+    def register(self, taker):
+        with self.lock:
+            self.takers = [*self.takers, taker]
+        self.ask_for_key_frame()
+
+    def ask_for_key_frame(self):
+        with self.lock:
+            output = self.output
+        if output:
+            output.ask_for_key_frame()
+
+    def remove_taker(self, taker):
+        with self.lock:
+            self.takers = [other for other in self.takers if other is not taker]
+
+    # -- state
+
+    def turn_grey(self, reason):
+        with self.lock:
+            if self.reason == reason:
+                return
+            self.reason = reason
+        self.show_state()
+
+    def show_state(self):
+        """Starts or stops the grey picture, and says what has changed."""
+        reason = self.reason
+        self.say(f'{self.config.name}: {"live" if reason is None else "grey, " + reason}')
+        if self.grey and reason:
+            self.grey.set_text(self.text_of(reason))
+        elif self.grey:
+            self.stop_part(self.grey)
+            self.grey = None
+        return GLib.SOURCE_REMOVE
+
+    def text_of(self, reason):
+        return f'{self.config.name}\n{reason}'
+
+    def stop_part(self, part):
+        self.stopping = [thread for thread in self.stopping if thread.is_alive()] + [part.stop()]
+
+    def start_source(self):
+        source = Source(self, self.common, self.take_message)
+        with self.lock:
+            self.source = source
+            self.first_frame = 0
+        error = source.zones_error()
+        source.play()
+        self.block(error)
+
+    def block(self, error):
+        """Shows no picture of the camera as long as its zones are not valid."""
+        with self.lock:
+            was_blocked, self.blocked = self.blocked, bool(error)
+        if error:
+            self.turn_grey('the zones cannot be read: ' + error)
+        elif was_blocked:
+            self.turn_grey('the zones were read again')
+
+    def fail(self, source, reason):
+        """The source gives no more pictures: another one is tried after a while."""
+        if source is not self.source:
+            return GLib.SOURCE_REMOVE
+        steady = self.first_frame and self.last_frame - self.first_frame > STEADY_S
+        with self.lock:
+            self.source = None
+        self.stop_part(source)
+        self.wait = 1 if steady else min(2 * self.wait, LONGEST_WAIT_S)
+        self.retry_at = time.monotonic() + self.wait
+        self.turn_grey(reason)
+        return GLib.SOURCE_REMOVE
+
+    def take_message(self, source, message):
+        if source is not self.source:
+            return
+        if message.type == Gst.MessageType.ERROR:
+            self.fail(source, self.explain(source, message))
+        elif message.type == Gst.MessageType.EOS:
+            if self.config.kind == 'file' and self.first_frame:
+                self.start_again(source)
+            else:
+                self.fail(source, 'the source has ended')
+        elif message.type in (Gst.MessageType.WARNING, Gst.MessageType.INFO) and message.src in source.filters:
+            self.say_once(error_of(message))
+            self.block(source.zones_error())
+
+    def say_once(self, text):
+        """Says what an element says, except what it said already when the source was made before."""
+        if text not in self.said or ('roi-location' in text and text != self.last_said):
+            self.say(f'{self.config.name}: {text}')
+        self.said.add(text)
+        self.last_said = text
+
+    @staticmethod
+    def explain(source, message):
+        text = error_of(message)
+        return ('the zones cannot be read: ' if message.src is source.zones else '') + text
+
+    def start_again(self, source):
+        """A file begins again, without a grey picture between."""
+        with self.lock:
+            self.source = None
+        self.stop_part(source)
+        self.start_source()
+
+    def tick(self):
+        """Looks after everything, a few times per second."""
+        now = time.monotonic()
+        if not self.output and (self.caps or now - self.started > FIRST_GREY_S):
+            self.start_output()
+        if not self.source:
+            if now >= self.retry_at:
+                self.start_source()
+        elif self.source.zones_error():
+            self.block(self.source.zones_error())
+        elif not self.first_frame:
+            if now - self.source.started > CONNECT_S:
+                self.fail(self.source, f'no picture in {CONNECT_S} s')
+        elif now - self.last_frame > RESTART_S:
+            self.fail(self.source, f'no picture for {RESTART_S} s')
+        elif now - self.last_frame > STALL_S and not self.blocked:
+            self.turn_grey('no picture from the camera')
+        self.check_grey()
+        if self.common.record and not self.recorder and self.output and now >= self.record_at:
+            self.recorder = Recorder(self.config.name, self.common.record, self.common.minutes, self.take_record_message,
+                                     self.end_recorder)
+            self.recorder.play()
+            self.register(self.recorder)
+
+    def check_grey(self):
+        reason = self.reason
+        if not reason or not self.output:
+            return
+        caps = in_system_memory(self.caps) if self.caps else Gst.Caps.from_string(GREY_CAPS)
+        if self.grey and not self.grey.caps.is_equal(caps):
+            self.stop_part(self.grey)
+            self.grey = None
+        if not self.grey:
+            self.grey = Grey(caps, self.text_of(reason), self.take_grey, self.take_output_message)
+            self.grey.play()
+
+    def start_output(self):
+        output = Output(self.take_encoded, self.take_output_message, self.common.bitrate)
+        output.play()
+        with self.lock:
+            self.output = output
+        if self.takers:
+            output.ask_for_key_frame()
+
+    def take_output_message(self, part, message):
+        """An error of the encoder or of the grey picture: the part is made again."""
+        if message.type != Gst.MessageType.ERROR:
+            return
+        self.say(f'{self.config.name}: {error_of(message)}')
+        with self.lock:
+            if part is self.output:
+                self.output = None
+            if part is self.grey:
+                self.grey = None
+        self.stop_part(part)
+
+    def take_record_message(self, recorder, message):
+        if message.type == Gst.MessageType.ERROR and recorder is self.recorder:
+            self.say(f'{self.config.name}: the recording stops, and is tried again in a minute: {error_of(message)}')
+            self.end_recorder(recorder)
+            self.record_at = time.monotonic() + 60
+
+    def end_recorder(self, recorder):
+        """Ends a recording; tick begins another one."""
+        if recorder is self.recorder:
+            self.remove_taker(recorder)
+            self.stop_part(recorder)
+            self.recorder = None
+        return GLib.SOURCE_REMOVE
+
+    def line(self, seconds):
+        """The state in one line, since the last one."""
+        frames, latency, reason = self.frames, self.latency, self.reason
+        self.frames = self.latency = 0
+        clients = len(self.takers) - bool(self.recorder)
+        return (f'{self.config.name}: {frames / seconds:.1f} frames/s, latency '
+                f'{1000 * latency / max(frames, 1):.0f} ms, {"watched" if clients else "not watched"}, '
+                f'{"grey: " + reason if reason else "live"}')
+
+    def end(self):
+        """Begins to stop everything; join() waits for it."""
+        with self.lock:
+            source, self.source = self.source, None
+        if self.recorder:
+            self.end_recorder(self.recorder)
+        for part in filter(None, (source, self.grey, self.output)):
+            self.stop_part(part)
+
+    def join(self):
+        for thread in self.stopping:
+            thread.join(2 * COMPLETE_S)
