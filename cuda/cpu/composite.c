@@ -4,7 +4,7 @@
  */
 #include "cpu/cpu.h"
 
-/* Pixels of a row whose weights are looked at together. */
+/* Pixels of a row whose weights are compared at once. */
 #define RUN 32
 
 int
@@ -24,7 +24,7 @@ cnv_cpu_common_weight(const guint8 *weights, int n)
   return most == 0 ? 0 : least == G_MAXUINT64 ? CNV_WEIGHT_ONE : -1;
 }
 
-/* Stores pixels of several weights, and none of weight 0. */
+/* Stores pixels of several weights, except those of weight 0. */
 static void
 store_weighted(CpuWorker *worker, const CpuTile *run, int from, const float *acc, const guint8 *weights)
 {
@@ -38,18 +38,17 @@ store_weighted(CpuWorker *worker, const CpuTile *run, int from, const float *acc
       continue;
     part.first = run->first + first;
     part.last = run->first + end;
-    cnv_cpu_store_part(worker, &part, from + first, acc + first * run->plane->stored, weights + first);
+    cnv_cpu_store_part(worker, &part, from + first, acc + first * run->plane->from->channels, weights + first);
   }
 }
 
-/* Stores row y of a tile: runs of pixels of weight 1, 0 or something between. */
 void
 cnv_cpu_store_row(CpuWorker *worker, const CpuTile *tile, int y, const float *acc)
 {
-  int n = tile->last - tile->first, channels = tile->plane->stored;
+  int n = tile->last - tile->first, channels = tile->plane->from->channels;
   const CnvFormat *format = tile->plane->plan->image.format;
-  /* Pixels of weight 0 must not be stored if another job may write them, or if they have bits that carry no value:
-   * these were copied with them and would be lost. */
+  /* Pixels of weight 0 must not be stored if another job may write them, or if they have padding bits, which were copied
+   * and would be lost. */
   gboolean leave_out = tile->job->shared || format->depth < 8 * format->sample_bytes;
   const guint8 *weights;
   CpuTile part = *tile;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Taps as a sum of cosines, after Sugimoto and Kamata, "Efficient constant-time Gaussian filter with sliding
- * DCT/DST-1", and others. Their periods are longer than the taps, so that few cosines make a truncated gaussian: the
- * sum need not fade where the taps end.
+ * DCT/DST-1", and others. Periods are longer than the taps, so the sum need not fade at their ends, and few cosines make
+ * a truncated gaussian.
  */
 #include "cpu/cpu.h"
 
@@ -10,7 +10,7 @@
 
 #include "plan/arith.h"
 
-#define TAPS_LEAST 27 /* below it multiplying each is as fast */
+#define TAPS_LEAST 27 /* fewer are multiplied as fast */
 #define TERMS (CNV_CPU_COSINES + 1)
 #define PERIOD_FROM 0.9 /* the longest cosine's, by the number of taps */
 #define PERIOD_TO 2.2
@@ -19,8 +19,8 @@
 #define SEARCH_ROWS 40 /* taps that the search for it looks at */
 #define WEIGHT_MOST 8  /* times the largest tap: beyond it cosines cancel each other */
 
-/* Errors that taps as cosines may make along one axis, before the other smoothes them: levels, as a mean over noise.
- * Five cosines leave 1e-7 to 3e-7 of a gaussian: of 16 bits 0.03 of a level at worst. */
+/* Largest error along one axis, before the other smoothes it: the mean for noise, in levels. Five cosines leave 1e-7 to
+ * 3e-7 of a gaussian: at 16 bits at most 0.07 of a level, and 4 cosines up to 5 levels. */
 #define COSINES_ERROR 1.2e-4
 #define COSINES_ERROR_DEEP 0.02 /* of more than 10 bits */
 #define COSINES_GAIN_MOST 1.5   /* beyond it sums that slide are not exact enough */
@@ -35,7 +35,7 @@ typedef struct {
   double weight[TERMS];
 } Fit;
 
-/* Takes the part along a column of length 1 off. Returns how much that was. */
+/* Subtracts the component along a column of length 1, and returns it. */
 static double
 take_off(double *from, const double *column, int n)
 {
@@ -46,7 +46,7 @@ take_off(double *from, const double *column, int n)
   return part;
 }
 
-/* Returns the norm of what is left of the taps. */
+/* Fits cosines to the taps. Returns the norm of the rest. */
 static double
 fit(Fit *f, const float *middle, double omega)
 {
@@ -77,7 +77,7 @@ fit(Fit *f, const float *middle, double omega)
   return sqrt(cnv_dot(f->rest, f->rest, f->rows));
 }
 
-/* The best period in a range. */
+/* Returns the best period in a range. */
 static double
 best_period(Fit *f, const float *middle, int n, double from, double to, double step)
 {
@@ -94,7 +94,7 @@ best_period(Fit *f, const float *middle, int n, double from, double to, double s
   return best;
 }
 
-/* Weights of columns become those of cosines. Returns the largest. */
+/* Converts the weights of columns to those of cosines. Returns the largest. */
 static double
 solve(Fit *f)
 {
@@ -109,7 +109,7 @@ solve(Fit *f)
   return largest;
 }
 
-/* TRUE with the fit's weights and omega where the n taps are such a sum. */
+/* Searches the best period for n taps. Returns TRUE, with weights and omega, if the rest is within tolerance. */
 static gboolean
 search(Fit *f, const float *middle, int n, double tolerance, double *omega)
 {
@@ -125,7 +125,7 @@ search(Fit *f, const float *middle, int n, double tolerance, double *omega)
   return fit(f, middle, *omega) <= tolerance && solve(f) <= WEIGHT_MOST * fabs(middle[0]);
 }
 
-/* n taps of an axis as cosines, but for a rest of that norm. */
+/* Finds cosines for n taps of an axis, with a rest of at most that norm. */
 static gboolean
 find(CpuCosines *cosines, const float *taps, int n, double tolerance)
 {
@@ -171,7 +171,7 @@ cnv_cpu_find_cosines(CpuPlane *plane)
   CpuTerm *term = &plane->term[0];
   double size[CNV_N_AXES] = {0, 0}, gain = 0, error = from->full[0] > 1023 ? COSINES_ERROR_DEEP : COSINES_ERROR;
 
-  if (from->n_terms > 1 || cnv_cpu_divides(plane) || term->taps[CNV_X].run.n || term->taps[CNV_Y].run.n)
+  if (from->n_terms > 1 || cnv_cpu_divides(plane) || term->taps[CNV_X].equal.n || term->taps[CNV_Y].equal.n)
     return FALSE;
   for (int c = 0; c < from->channels; c++)
     gain = MAX(gain, fabs(from->gain[c]));

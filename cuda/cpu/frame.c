@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The CPU engine. A frame's work is jobs (jobs.h); each is cut into tiles, columns narrow enough that the rows
- * a filter needs stay in cache as float32; threads take tile after tile (tile.c). The rest of the frame is copied
- * first. Jobs, tiles, coverage and norms stay for the next frame if its work is the same.
+ * The CPU engine. The work on a frame is a list of jobs (jobs.h). Each is cut into tiles: columns so narrow that the rows
+ * a filter needs stay in cache. Threads filter tile after tile (tile.c). The rest of the frame is copied first. Jobs,
+ * tiles, coverage and norms are kept while the work stays the same.
  */
 #include "cpu/cpu.h"
 #include "plan/arith.h"
@@ -13,9 +13,9 @@
 extern const CnvBackend cnv_backend_cpu;
 
 #define THREADS_MAX 1024
-#define SHARED_A_THREAD 2  /* tiles whose aprons several threads make for all */
-#define ALONE_US 50        /* a frame of less is done by the calling thread: waking others would take as long */
-#define PRODUCTS_A_US 50e3 /* some, with AVX2 */
+#define SHARED_A_THREAD 2  /* tiles per thread of a decimated picture that threads make together */
+#define ALONE_US 50        /* shorter frames are filtered by the calling thread: waking others takes as long */
+#define PRODUCTS_A_US 50e3 /* about, with AVX2 */
 
 typedef struct {
   CnvSession base;
@@ -26,31 +26,32 @@ typedef struct {
   CpuFrame frame;
 
   CnvJobs work;
-  guint8 *coverage; /* of these jobs, with room for coverage_room bytes */
-  gsize coverage_room;
-  float *norms; /* of the jobs of weighed planes, with room for norms_room bytes */
-  gsize norms_room;
+  guint8 *coverage; /* of these jobs, of coverage_size bytes */
+  gsize coverage_size;
+  float *norms; /* of the jobs of weighed planes, of norms_size bytes */
+  gsize norms_size;
   GArray *to_cover; /* CoverPart: what of the coverage is still to be made */
   GArray *tiles;    /* CpuTile, of these jobs */
-  guint n_norms;    /* tiles that make norms, the first; once they have, they are left out */
+  guint n_norms;    /* the first tiles, which make norms; skipped if has_norms is TRUE */
   gboolean has_norms;
-  guint n_first; /* tiles after these that are done before the others, which need them or change other bits of the same
-                    words */
-  guint first_tile; /* of those under way */
+  float norms_weight[CNV_MAX_TEMPORAL_TAPS]; /* weights of the frames for which they were made */
+  guint
+      n_first; /* the next tiles, which run before the others: these need them, or write other bits of the same words */
+  guint first_tile; /* of the tiles that are running */
   guint copied;     /* bits: planes of the frame to be copied */
 } CpuSession;
 
-/* Rows of a job's coverage, from top up to but without bottom. */
+/* Rows top to bottom - 1 of a job's coverage. */
 typedef struct {
   const CnvJob *job;
   int top, bottom;
 } CoverPart;
 
-#define COVER_ROWS 32 /* that a thread makes at a time */
+#define COVER_ROWS 32 /* of a part */
 
 /* ---- cutting a frame's work ---- */
 
-/* An identity of samples without padding bits needs no arithmetic. */
+/* Returns TRUE if the plan copies samples that have no padding bits. */
 static gboolean
 is_copy(const CnvPlan *plan)
 {
@@ -58,15 +59,14 @@ is_copy(const CnvPlan *plan)
          cnv_plan_is_identity(plan);
 }
 
-/* The end of a tile of that size that begins at `at`. Tiles begin where sums do, as far as they can, and no sums go on
- * beyond. */
+/* Returns the end of a tile of that size that begins at `at`: at most the next place where sums start anew. */
 static int
 cut_at(int at, int size, int restart)
 {
   return restart > 0 ? MIN(at + size, at - at % restart + MAX(size, restart)) : at + size;
 }
 
-/* TRUE where threads make a decimated picture together first (cpu.h), and then each its part of the frame from that. */
+/* Returns TRUE if threads make the decimated picture of the frame together first, and then filter tiles from it. */
 static gboolean
 is_shared(const CpuSession *self, const CnvJob *job, const CpuPlane *plane)
 {
@@ -77,7 +77,7 @@ is_shared(const CpuSession *self, const CnvJob *job, const CpuPlane *plane)
          job->height == from->height;
 }
 
-/* Tiles of the decimated picture of a plane, rows being its rows. */
+/* Cuts the decimated picture of a plane into tiles; their rows are its rows. */
 static void
 cut_decimated(CpuSession *self, const CnvJob *job, const CpuPlane *plane)
 {
@@ -95,7 +95,7 @@ cut_decimated(CpuSession *self, const CnvJob *job, const CpuPlane *plane)
     }
 }
 
-/* The end of the cells that row `end` of a job cuts; of other planes `end`. */
+/* Returns the end of the cells that row `end` of a job cuts; for planes without cells `end`. */
 static int
 end_of_cells(const CnvPlane *plane, const CnvJob *job, int end)
 {
@@ -136,7 +136,7 @@ cut_job(CpuSession *self, const CnvJob *job, const CpuPlane *plane, gboolean sha
   }
 }
 
-/* The plane that a job is for; NULL: it is copied. Plans may differ in that. */
+/* Returns the plane of a job; NULL if its plan copies that plane. */
 static const CpuPlane *
 plane_of(const CpuSession *self, const CnvJob *job)
 {
@@ -145,7 +145,7 @@ plane_of(const CpuSession *self, const CnvJob *job)
   return plane->from && plane->from->filtered ? plane : NULL;
 }
 
-/* TRUE where a plane's samples are bits of words that an earlier plane changes, too. */
+/* Returns TRUE if a plane's samples are bits of words that an earlier plane also writes. */
 static gboolean
 shares_words(const CnvPlan *plan, int p)
 {
@@ -157,7 +157,7 @@ shares_words(const CnvPlan *plan, int p)
   return FALSE;
 }
 
-/* Threads that are worth waking for the jobs. */
+/* Returns the number of threads for the jobs. */
 static guint
 count_threads(const CpuSession *self)
 {
@@ -175,7 +175,7 @@ count_threads(const CpuSession *self)
   return products < ALONE_US * PRODUCTS_A_US ? 1 : self->n_threads;
 }
 
-/* Floats of the norms of a job. */
+/* Returns the number of norms of a job. */
 static gsize
 count_norms(const CpuSession *self, const CnvJob *job)
 {
@@ -184,7 +184,7 @@ count_norms(const CpuSession *self, const CnvJob *job)
   return plane && plane->weighed ? (gsize)job->width * job->height : 0;
 }
 
-/* The tiles that make the norms of all jobs. */
+/* Cuts the tiles that make the norms of all jobs. */
 static void
 cut_norms(CpuSession *self)
 {
@@ -201,7 +201,7 @@ cut_norms(CpuSession *self)
   self->n_norms = self->tiles->len;
 }
 
-/* Decimated pictures come first, or else the planes that share no words with those before them. */
+/* Cuts all jobs. Decimated pictures come first; if planes share words, those that share none with earlier planes do. */
 static void
 cut_jobs(CpuSession *self, const CnvPlan *plan)
 {
@@ -239,7 +239,7 @@ cut_jobs(CpuSession *self, const CnvPlan *plan)
     self->n_first = MIN(first_of_words, self->tiles->len) - self->n_norms;
 }
 
-/* Lists what of the coverage of some jobs threads are to make. */
+/* Lists the parts of the coverage of some jobs that are still to be computed. */
 static void
 list_coverage(CpuSession *self, const GArray *jobs)
 {
@@ -256,22 +256,22 @@ list_coverage(CpuSession *self, const GArray *jobs)
   }
 }
 
-/* Makes room of `size` bytes in a block, whose contents are lost if it has less. FALSE with CNV_ERROR_MEMORY. */
+/* Grows a block to `size` bytes if it is smaller; its contents are lost then. Returns FALSE with CNV_ERROR_MEMORY. */
 static gboolean
-make_room(gpointer *block, gsize *room, gsize size, GError **error)
+ensure_size(gpointer *block, gsize *allocated, gsize size, GError **error)
 {
-  if (size <= *room)
+  if (size <= *allocated)
     return TRUE;
   g_free(*block);
   *block = g_try_malloc(size);
-  *room = *block ? size : 0;
+  *allocated = *block ? size : 0;
   if (!*block)
     g_set_error(error, CNV_ERROR, CNV_ERROR_MEMORY,
                 "no memory for %" G_GSIZE_FORMAT " bytes of weights of regions: use fewer or smaller regions", size);
   return *block != NULL;
 }
 
-/* Makes room for the norms of the jobs. */
+/* Allocates the norms of the jobs. */
 static gboolean
 start_norms(CpuSession *self, GError **error)
 {
@@ -281,17 +281,17 @@ start_norms(CpuSession *self, GError **error)
 
   for (guint i = 0; i < self->work.jobs->len; i++)
     n += count_norms(self, &g_array_index(self->work.jobs, CnvJob, i));
-  ok = make_room(&block, &self->norms_room, n * sizeof(float), error);
+  ok = ensure_size(&block, &self->norms_size, n * sizeof(float), error);
   self->norms = block;
   return ok;
 }
 
-/* Makes room for the coverage of the jobs, and a list of what threads are to make of it. */
+/* Allocates the coverage of the jobs, and lists its parts. */
 static gboolean
 start_coverage(CpuSession *self, GError **error)
 {
   gpointer block = self->coverage;
-  gboolean ok = make_room(&block, &self->coverage_room, self->work.coverage_size, error);
+  gboolean ok = ensure_size(&block, &self->coverage_size, self->work.coverage_size, error);
 
   self->coverage = block;
   g_array_set_size(self->to_cover, 0);
@@ -323,7 +323,7 @@ cut(CpuSession *self, const CnvWork *work, GError **error)
   self->base.stats.crowd = MAX(self->base.stats.crowd, self->work.crowd);
   self->base.stats.threads = count_threads(self);
   if (!start_coverage(self, error) || !start_norms(self, error)) {
-    self->work.work.n_plans = 0; /* nothing matches it */
+    self->work.work.n_plans = 0; /* no work equals it, so the next frame tries again */
     return FALSE;
   }
   if (!copy)
@@ -331,7 +331,7 @@ cut(CpuSession *self, const CnvWork *work, GError **error)
   return TRUE;
 }
 
-/* Brings planes and tiles in line with the work. */
+/* Prepares planes and tiles if the work changed. */
 static gboolean
 prepare(CpuSession *self, const CnvWork *work, GError **error)
 {
@@ -418,6 +418,20 @@ cover_part(gpointer data, guint part, guint thread)
                          (gsize)(y - p->job->y) * p->job->coverage_pitch);
 }
 
+/* Makes the norms, unless those of the frame before are valid. */
+static void
+make_norms(CpuSession *self)
+{
+  const CpuFrame *frame = &self->frame;
+  gsize bytes = frame->n_sources * sizeof(float);
+
+  if (self->has_norms && memcmp(self->norms_weight, frame->weight, bytes) == 0)
+    return;
+  run_tiles(self, 0, self->n_norms);
+  memcpy(self->norms_weight, frame->weight, bytes);
+  self->has_norms = TRUE;
+}
+
 static gboolean
 cpu_submit(CnvSession *base, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
@@ -431,9 +445,7 @@ cpu_submit(CnvSession *base, const CnvWork *work, const CnvFrame *in, const CnvF
   copy(self, &work->plan[0]->layout, self->copied, &self->frame.in, out);
   cnv_team_run(self->team, stats->threads, self->to_cover->len, cover_part, self);
   g_array_set_size(self->to_cover, 0);
-  if (!self->has_norms)
-    run_tiles(self, 0, self->n_norms);
-  self->has_norms = TRUE;
+  make_norms(self);
   run_tiles(self, self->n_norms, self->n_first);
   run_tiles(self, self->n_norms + self->n_first, self->tiles->len - self->n_norms - self->n_first);
 
@@ -474,7 +486,7 @@ cpu_history_push(CnvSession *base, guint slot, const CnvFrame *frame, gboolean f
   return TRUE;
 }
 
-/* Frames are done when they are submitted. */
+/* Frames are finished when submit returns. */
 static gboolean
 cpu_wait(CnvSession *base, GError **error)
 {

@@ -1,10 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Rows of a tile with their aprons as float32. Borders are resolved here, so that the vector loops never meet one.
+ * Loads rows of a tile with their aprons as float32. Borders are resolved here, so vector loops never meet one.
  */
 #include "cpu/cpu.h"
 
 #include "plan/component.h"
+
+/* Hardware prefetches whole rows, but hardly beyond a page, and each row of a narrow tile is in another page. */
+void
+cnv_cpu_prefetch(const CpuTile *tile, int first, int last, int y)
+{
+  const CnvJob *job = tile->job;
+  const CnvComponent *component = &tile->plane->from->component[0];
+  const guint8 *from, *to;
+
+  if (last - first >= job->window_width || y < job->window_y || y >= job->window_y + job->window_height)
+    return;
+  from = cnv_component_at(&tile->frame->source[0], component, job, first, y);
+  to = cnv_component_at(&tile->frame->source[0], component, job, last, y);
+  for (; from < to; from += CNV_CPU_ALIGNMENT)
+    __builtin_prefetch(from);
+}
 
 /* ---- pixels of one frame ---- */
 
@@ -40,7 +56,7 @@ multiply_by_weight(float *pixel, int n, int channels, int weight)
   }
 }
 
-/* Makes coverage the weight of a tile's pixels, or multiplies their alpha by it. */
+/* Stores coverage as the weight of a row's pixels, or multiplies their alpha by it. */
 static void
 load_coverage(const CpuTile *tile, int y, float *to)
 {
@@ -82,7 +98,7 @@ load_components(const CpuTile *tile, const CnvFrame *frame, int y, float *to)
     multiply_by_weight(to, n, plane->channels, plane->weight);
 }
 
-/* The weights of a row's pixels: where they lie, or a copy with those that lie nowhere. */
+/* Returns the weights of a row's pixels: the coverage itself, or a copy with weights that are not stored. */
 static const guint8 *
 find_weights(const CpuWorker *worker, const CpuTile *tile, int y)
 {
@@ -106,19 +122,6 @@ find_weights(const CpuWorker *worker, const CpuTile *tile, int y)
 }
 
 static void
-load_flat(const CpuWorker *worker, const CpuTile *tile, const CnvFrame *frame, int y, float *to)
-{
-  const CpuPlane *plane = tile->plane;
-  const CpuSimd *simd = tile->frame->simd;
-  int n = tile->last - tile->first, skipped = plane->first_stored;
-
-  /* The first sample is the first filtered one, the last one the last pixel's. */
-  simd->load(worker->flat, cnv_component_at(frame, &plane->from->component[0], tile->job, tile->first, y),
-             n * plane->stored - skipped, &plane->samples);
-  simd->weigh(to, worker->flat, find_weights(worker, tile, y), n, plane->stored, plane->from->channels);
-}
-
-static void
 load_weighed(const CpuWorker *worker, const CpuTile *tile, const CnvFrame *frame, int y, float *to)
 {
   const CpuPlane *plane = tile->plane;
@@ -139,16 +142,13 @@ load_frame(const CpuWorker *worker, const CpuTile *tile, const CnvFrame *frame, 
   else if (plane->plain)
     tile->frame->simd->load(to, cnv_component_at(frame, &plane->component[0], tile->job, tile->first, y),
                             cnv_cpu_samples(tile), &tile->plane->samples);
-  else if (tile->plane->flat)
-    load_flat(worker, tile, frame, y, to);
   else
     load_components(tile, frame, y, to);
 }
 
 /* ---- pixels of a row ---- */
 
-/* Loads the pixels of a part of a tile that lies within the window: the frames that count, added up while the row is in
- * cache, so that whatever follows costs the same for any number of them. */
+/* Loads the pixels of a part of a tile inside the window, and adds up the frames that count. */
 static void
 load_inside(const CpuWorker *worker, const CpuTile *part, int t, int y, float *to)
 {
@@ -159,6 +159,8 @@ load_inside(const CpuWorker *worker, const CpuTile *part, int t, int y, float *t
 
   if (part->plane->of_weights) {
     frame->simd->load(to, find_weights(worker, part, y), samples, &part->plane->samples);
+    if (worker->term[t].temporal_sum != 1)
+      frame->simd->scale(to, worker->term[t].temporal_sum, samples);
     return;
   }
   for (int i = taps.first; i < taps.first + taps.n; i++) {
@@ -175,7 +177,7 @@ load_inside(const CpuWorker *worker, const CpuTile *part, int t, int y, float *t
     memset(to, 0, samples * sizeof(float));
 }
 
-/* n pixels that are missing. */
+/* Fills in n missing pixels. */
 static void
 load_missing(const CpuColumns *columns, int t, int n, float *to)
 {
@@ -198,8 +200,7 @@ cnv_cpu_columns(CpuWorker *worker, const CpuTile *tile, int first, int last)
                       last,   inside, CLAMP(tile->job->window_x + tile->job->window_width, inside, last)};
 }
 
-/* Loads pixels x to last - 1, which lie outside the window, once the others are in the line. One with the source of the
- * pixel before it is a copy of that. */
+/* Loads pixels x to last - 1, outside the window, after those inside. Copies pixels whose source is in the line. */
 static void
 load_outside(const CpuColumns *columns, int t, int y, float *line, int x, int last)
 {
@@ -224,7 +225,7 @@ load_outside(const CpuColumns *columns, int t, int y, float *line, int x, int la
   }
 }
 
-/* Row y of the field, as a term loads it. */
+/* Loads row y of the field for term t. */
 static void
 load_columns(const CpuColumns *columns, int t, int y, float *to)
 {
@@ -249,6 +250,8 @@ cnv_cpu_load_row(CpuWorker *worker, const CpuTile *tile, int t, int y, float *to
   int left = term->anchor[CNV_X], right = term->n[CNV_X] - 1 - left;
   CpuColumns columns = cnv_cpu_columns(worker, tile, tile->first - left, tile->last + right);
 
+  if (y >= 0)
+    cnv_cpu_prefetch(tile, columns.inside, columns.end, y + CNV_CPU_AHEAD);
   load_columns(&columns, t, y, to);
 }
 
@@ -275,8 +278,10 @@ cnv_cpu_columns_load(const CpuColumns *columns, float *to, int y, int n, int x, 
 {
   CpuColumns part = cnv_cpu_columns(columns->worker, columns->tile, x, last);
 
-  for (int i = 0; i < n; i++, to += CNV_CPU_CHUNK)
+  for (int i = 0; i < n; i++, to += CNV_CPU_CHUNK) {
+    cnv_cpu_prefetch(columns->tile, part.inside, part.end, y + i + n);
     load_columns(&part, 0, cnv_cpu_source(columns->tile, CNV_Y, y + i), to);
+  }
 }
 
 void

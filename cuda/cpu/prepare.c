@@ -1,60 +1,56 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Planes made ready when the plans change, and the memory of threads.
+ * Prepares planes when the plans change, and lays out the memory of threads.
  */
 #include "cpu/cpu.h"
 
 #include "plan/arith.h"
 
-#define PRODUCTS_ANYWAY 10 /* as long as so many products of a sample take loading and storing it */
-#define SMALL_REGIONS 8    /* regions up to which tiles are large enough for sums to slide */
+#define PRODUCTS_ANYWAY 10 /* the time to load and store a sample, in products */
+#define SMALL_REGIONS 8    /* with more regions tiles are too small for running sums */
 
 /* ---- shapes ---- */
 
-/* Finds whether the samples of a plane weighed by coverage are an array of one, two or three of a pixel, or three of
- * four. */
-static void
-find_flat(CpuPlane *plane)
+/* Returns TRUE if the samples of a plane weighed by coverage are an array: all of each pixel, or three of four. */
+static gboolean
+is_array(const CpuPlane *plane)
 {
   const CnvPlane *from = plane->from;
   const CnvComponent *first = &from->component[0];
-  int n = from->channels - 1;
+  int n = from->channels - 1, stored = first->step / MAX(first->bytes, 1);
 
-  plane->stored = from->channels;
   if (!from->covered || from->component[from->weight].bytes > 0 || first->bytes > 2)
-    return;
-  plane->stored = first->step / first->bytes;
-  plane->first_stored = first->offset / first->bytes;
-  plane->flat = plane->stored == n || (plane->stored == 4 && n == 3);
+    return FALSE;
+  if (stored != n && !(stored == 4 && n == 3))
+    return FALSE;
   for (int c = 0; c < n; c++)
-    plane->flat &= from->component[c].offset == first->offset + c * first->bytes;
-  plane->flat &= plane->first_stored + n <= plane->stored;
-  for (int p = 0; p < plane->plan->n_planes && plane->stored == 4; p++) { /* the fourth is not to be copied back */
+    if (from->component[c].offset != first->offset + c * first->bytes)
+      return FALSE;
+  if (first->offset / first->bytes + n > stored)
+    return FALSE;
+  for (int p = 0; p < plane->plan->n_planes && stored == 4; p++) { /* the fourth must not be copied back */
     const CnvPlane *other = &plane->plan->plane[p];
 
-    plane->flat &= other == from || !other->filtered || other->component[0].plane != first->plane;
+    if (other != from && other->filtered && other->component[0].plane == first->plane)
+      return FALSE;
   }
-  if (!plane->flat)
-    plane->stored = from->channels;
+  return TRUE;
 }
 
-/* Makes a flat plane a plain one, all samples of a pixel being its channels, whose samples are weighed as they are
- * loaded. A mosaic and filters over time keep the weight as a channel. */
+/* Makes such a plane a plain one whose channels are all samples of a pixel, weighed as they are loaded. */
 static void
 weigh_apart(CpuPlane *plane)
 {
   const CnvPlane *from = plane->from;
   CnvPlane *own = &plane->own;
-  int skipped = plane->first_stored;
+  int skipped = from->component[0].offset / from->component[0].bytes;
 
-  if (!plane->flat || from->cell[CNV_X] || plane->plan->n_temporal_taps > 1)
-    return;
   *own = *from;
   own->plain = TRUE;
   own->covered = own->filtered = own->copied = 0;
   own->weight = -1;
-  own->channels = plane->stored;
-  for (int c = 0; c < plane->stored; c++) {
+  own->channels = from->component[0].step / from->component[0].bytes;
+  for (int c = 0; c < own->channels; c++) {
     gboolean filtered = c >= skipped && c < skipped + from->channels - 1;
     int of = filtered ? c - skipped : 0;
 
@@ -72,12 +68,10 @@ weigh_apart(CpuPlane *plane)
     own->border_value[c] = from->border_value[of];
   }
   plane->from = own;
-  plane->weighed = TRUE;
-  plane->flat = FALSE;
-  plane->first_stored = 0;
+  plane->weighed = !plane->unweighed;
 }
 
-/* The weights of a weighed plane, as a plane of one channel. */
+/* Makes the plane of the weights of a weighed plane. */
 static void
 make_weights(CpuPlane *plane)
 {
@@ -95,7 +89,6 @@ make_weights(CpuPlane *plane)
   own->mid[0] = 0;
   own->border_value[0] = given->border_value[given->weight];
   plane->from = own;
-  plane->stored = 1;
 }
 
 static void
@@ -104,10 +97,14 @@ shape_rows(CpuPlane *plane)
   plane->acc_stride = cnv_divide_up(plane->widest, CNV_CPU_BLOCK) * CNV_CPU_BLOCK;
   for (int t = 0; t < plane->from->n_terms; t++) {
     CpuTerm *term = &plane->term[t];
-    gsize apron = (term->from->n[CNV_X] - 1) * plane->from->channels;
-    gsize row = plane->blended_stride ? plane->blended_stride : plane->acc_stride + (plane->dense ? apron : 0);
+    int apron = (term->from->n[CNV_X] - 1) * plane->from->channels;
+    gsize line = (gsize)cnv_divide_up((int)plane->acc_stride + apron, CNV_CPU_BLOCK) * CNV_CPU_BLOCK + CNV_CPU_SLACK;
+    gsize row = plane->decimated_stride         ? plane->decimated_stride
+                : plane->dense || plane->summed ? line
+                                                : plane->acc_stride;
 
-    plane->line_length = MAX(plane->line_length, plane->acc_stride + apron + CNV_CPU_SLACK);
+    row *= plane->deep ? 2 : 1;
+    plane->line_length = MAX(plane->line_length, line);
     /* One cache line more, so that the rows of a column do not share cache sets. */
     term->ring_stride = (row + CNV_CPU_ALIGNMENT - 1) / CNV_CPU_ALIGNMENT * CNV_CPU_ALIGNMENT + CNV_CPU_ALIGNMENT +
                         CNV_CPU_ALIGNMENT / sizeof(float);
@@ -128,13 +125,10 @@ shape_plane(const CpuPrepared *self, CpuPlane *plane, const CnvPlan *plan, const
   if (!from->filtered)
     return;
   plane->dense = from->algorithm == CNV_ALGORITHM_TILED;
-  if (plane->of_weights) {
+  if (plane->of_weights)
     make_weights(plane);
-  } else if (!naive) {
-    find_flat(plane);
+  else if (!naive && is_array(plane))
     weigh_apart(plane);
-    plane->weighed &= !plane->unweighed;
-  }
   for (int t = 0; t < plane->from->n_terms; t++)
     cnv_cpu_shape_term(plane, t);
   cnv_cpu_choose_methods(plane);
@@ -145,7 +139,7 @@ shape_plane(const CpuPrepared *self, CpuPlane *plane, const CnvPlan *plan, const
   shape_rows(plane);
 }
 
-/* Shapes a plane and, if it is weighed, that of its weights and the plane without weights. */
+/* Shapes a plane and, if it is weighed, the plane of its weights and the unweighed plane. */
 static void
 shape_planes(const CpuPrepared *self, CpuPlane *plane, const CnvPlan *plan, int p)
 {
@@ -157,7 +151,7 @@ shape_planes(const CpuPrepared *self, CpuPlane *plane, const CnvPlan *plan, int 
 
 /* ---- arrays of planes ---- */
 
-/* The taps down a column or, dense, all, with rows of zeros around them. */
+/* Fills the taps down a column, or all dense taps, with rows of zeros around them. */
 static void
 fill_taps(const CpuPlane *plane, CpuTerm *term, CpuArena *arena)
 {
@@ -181,16 +175,14 @@ fill_samples(CpuPlane *plane)
   const CnvComponent *component = &from->component[0];
 
   for (int i = 0; i < plane->widest; i++) {
-    int c = i % plane->stored - (plane->flat ? plane->first_stored : 0);
-    gboolean filtered = c >= 0 && from->filtered >> c & 1;
+    int c = i % from->channels;
 
-    c = CLAMP(c, 0, from->channels - 1);
     plane->samples.gain[i] = from->gain[c];
     plane->samples.fraction[i] = from->fraction[c];
     plane->samples.round[i] = CNV_CPU_ROUND + from->base[c];
     plane->mid_bias[i] = from->mid_bias[c];
     if (plane->mask)
-      memset(plane->mask + i * component->bytes, filtered ? 255 : 0, component->bytes);
+      memset(plane->mask + i * component->bytes, from->filtered >> c & 1 ? 255 : 0, component->bytes);
   }
 }
 
@@ -208,7 +200,7 @@ fill_plane(CpuPlane *plane, CpuArena *arena)
   plane->samples.fraction = cnv_cpu_take(arena, n, sizeof(float));
   plane->samples.round = cnv_cpu_take(arena, n, sizeof(float));
   plane->mid_bias = cnv_cpu_take(arena, n, sizeof(float));
-  if ((from->plain && from->filtered != (1u << from->channels) - 1) || (plane->flat && plane->stored == 4))
+  if (from->plain && from->filtered != (1u << from->channels) - 1)
     plane->mask = cnv_cpu_take(arena, n, component->bytes);
   if (plane->method->fill)
     plane->method->fill(plane, arena);
@@ -228,15 +220,9 @@ cnv_cpu_worker_lay_out(CpuWorker *worker, const CpuPlane *plane)
 
   worker->line = cnv_cpu_take(&arena, plane->line_length, sizeof(float));
   worker->scratch = cnv_cpu_take(&arena, plane->line_length, sizeof(float));
-  if (plane->flat || plane->weighed || plane->of_weights) {
+  if (plane->weighed || plane->of_weights) {
     worker->bytes = cnv_cpu_take(&arena, MAX(plane->line_length, CNV_CPU_CHUNK), 1);
     worker->spread = cnv_cpu_take(&arena, MAX(plane->line_length, CNV_CPU_CHUNK), 1);
-  }
-  if (plane->flat) {
-    gsize n = MAX(plane->line_length, CNV_CPU_CHUNK);
-
-    worker->flat = cnv_cpu_take(&arena, n, sizeof(float));
-    worker->means = cnv_cpu_take(&arena, plane->acc_stride + plane->first_stored, sizeof(float));
   }
   worker->unfiltered = cnv_cpu_take(&arena, samples, 1);
   for (int t = 0; t < plane->from->n_terms; t++) {
@@ -247,7 +233,6 @@ cnv_cpu_worker_lay_out(CpuWorker *worker, const CpuPlane *plane)
     state->rows = cnv_cpu_take(&arena, 2 * term->slots, sizeof(float *));
     state->acc = cnv_cpu_take(&arena, plane->acc_rows * plane->acc_stride, sizeof(float));
     state->factor = cnv_cpu_take(&arena, samples, sizeof(float));
-    state->sliding = cnv_cpu_take(&arena, term->taps[CNV_Y].run.n ? samples : 0, sizeof(double));
     state->sums = cnv_cpu_take(&arena, term->from->n[CNV_X] + 1, sizeof(double));
   }
   if (plane->method->lay_out)
@@ -257,9 +242,9 @@ cnv_cpu_worker_lay_out(CpuWorker *worker, const CpuPlane *plane)
   return arena.used;
 }
 
-/* ---- all of it ---- */
+/* ---- preparation ---- */
 
-/* Lays out a block, or returns how large it has to be. */
+/* Lays out a block, and returns its size. Without a block it only computes the size. */
 static gsize
 fill(CpuPrepared *self, guint n_threads, guint8 *block)
 {
@@ -295,7 +280,7 @@ allocate(CpuPrepared *self, guint n_threads, GError **error)
                 bytes, n_threads);
     return FALSE;
   }
-  /* Rows are filtered up to a whole block: memory beyond their samples is read, and counts for nothing. */
+  /* Rows are filtered up to a whole block: memory beyond their samples is read, without effect on results. */
   memset(self->block, 0, bytes);
   fill(self, n_threads, cnv_cpu_aligned(self->block));
   return TRUE;
@@ -309,7 +294,7 @@ forget_plans(CpuPrepared *self)
   self->n_plans = 0;
 }
 
-/* TRUE if the work has many jobs: their tiles are too small for sliding sums. */
+/* Returns TRUE if the work has many regions, whose tiles are too small for running sums. */
 static gboolean
 has_small_tiles(const CnvWork *work)
 {

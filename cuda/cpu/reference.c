@@ -100,7 +100,7 @@ ratio(double all, double found, float epsilon)
   return fabs(found) > epsilon ? all / found : 0;
 }
 
-/* S/P of border.h for an axis. */
+/* Returns S/P of border.h for an axis. */
 static double
 renormalize_axis(const CpuTile *tile, const CnvTerm *term, int axis, int at)
 {
@@ -116,7 +116,7 @@ renormalize_axis(const CpuTile *tile, const CnvTerm *term, int axis, int at)
   return range.n == term->n[axis] ? 1 : ratio(all, found, term->epsilon[axis]);
 }
 
-/* The same for terms first to last - 1 added up. */
+/* Returns S/P of border.h for terms first to last - 1 added up. */
 static double
 renormalize(const CpuTile *tile, int first, int last, int x, int y)
 {
@@ -157,7 +157,7 @@ sum_terms(const CpuTile *tile, int c, int x, int y)
   return sum;
 }
 
-/* a of plan.h. Returns FALSE where there is no weight, and the input's sample stands. */
+/* Computes a of plan.h. Returns FALSE if the weights add up to 0, and the sample keeps its input. */
 static gboolean
 combine(const CpuTile *tile, int c, int x, int y, double *a)
 {
@@ -228,7 +228,7 @@ shape(CpuPlane *plane)
 
 const CpuMethod cnv_cpu_reference = {
     .name = "reference",
-    .algorithm = CNV_ALGORITHM_NAIVE,
+    .algorithms = 1 << CNV_ALGORITHM_NAIVE,
     .unit = 1000,
     .cost = cnv_cpu_cost_of_taps,
     .shape = shape,

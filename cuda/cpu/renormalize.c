@@ -21,7 +21,7 @@ ratio(double sum, double found, gboolean all, float epsilon)
   return all ? 1 : fabs(found) > epsilon ? sum / found : 0;
 }
 
-/* Prefix sums over the columns of a term's taps, of those in the rows found. */
+/* Computes prefix sums over the columns of a term's taps, of the rows that find samples. */
 static void
 sum_columns(const CpuPlane *plane, const CnvTerm *term, CpuTermState *state)
 {
@@ -37,7 +37,7 @@ sum_columns(const CpuPlane *plane, const CnvTerm *term, CpuTermState *state)
   }
 }
 
-/* S/P of border.h at column x for a separable term by itself. */
+/* Returns S/P of border.h at column x for one separable term. */
 static double
 factor_of_axes(const CpuTile *tile, const CnvTerm *term, CpuTapRange rows, int x)
 {
@@ -50,7 +50,7 @@ factor_of_axes(const CpuTile *tile, const CnvTerm *term, CpuTapRange rows, int x
   return factor;
 }
 
-/* The same for terms first to last - 1 added up. Those that have frames of their own count as much as these. */
+/* Returns S/P for terms first to last - 1 added up. Terms with frames of their own count as much as these frames. */
 static double
 factor_of_terms(const CpuTile *tile, const CpuWorker *worker, int first, int last, int x)
 {
@@ -73,7 +73,8 @@ factor_of_terms(const CpuTile *tile, const CpuWorker *worker, int first, int las
   return ratio(sum, found, all, last - first == 1 ? plane->term[first].epsilon[0] : plane->epsilon);
 }
 
-/* The factors of a tile's row for term t or, where they are joint, for all. What is divided by the weight has none. */
+/* Computes the factors of a tile's row for term t or, if they are joint, for all. Channels that are divided by the weight
+ * have factor 1. */
 static void
 make_factors(CpuWorker *worker, const CpuTile *tile, int t)
 {

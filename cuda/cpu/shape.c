@@ -9,12 +9,11 @@
 /* Bytes of a plane's rings: within the second-level cache, where CNV_CPU_ROWS rows of output at a time are as fast as
  * in the first, and tiles wide enough that their aprons count little. */
 #define RING_BYTES (128 * 1024)
-#define RUN_RING 32   /* the ring of a run down the rows may be so many times as large: few rows of it are read */
-#define RUN_LEAST 16  /* taps of a run; below it multiplying each is as fast */
-#define RUN_OUTSIDE 2 /* taps at most outside it, each of which is multiplied */
-#define TILE_MIN 256  /* samples */
+#define EQUAL_LEAST 16 /* taps of a run; below it multiplying each is as fast */
+#define OTHERS_MOST 2  /* taps at most outside it, each of which is multiplied */
+#define TILE_MIN 256   /* samples */
 #define TILE_MAX 2048
-#define TILES_A_THREAD 4 /* so that a thread that is held up does not hold up the frame */
+#define TILES_A_THREAD 4 /* so that one delayed thread does not delay the frame */
 
 void *
 cnv_cpu_take(CpuArena *arena, gsize n, gsize size)
@@ -51,7 +50,7 @@ cnv_cpu_method_of(const CpuPlane *plane, int samples, int rows)
 }
 
 CpuTapRange
-cnv_cpu_run_of(const float *taps, int n)
+cnv_cpu_equal_taps(const float *taps, int n)
 {
   CpuTapRange longest = {0, 0};
 
@@ -62,7 +61,7 @@ cnv_cpu_run_of(const float *taps, int n)
     if (end - first > longest.n)
       longest = (CpuTapRange){first, end - first};
   }
-  return longest.n >= RUN_LEAST && n - longest.n <= RUN_OUTSIDE ? longest : (CpuTapRange){0, 0};
+  return longest.n >= EQUAL_LEAST && n - longest.n <= OTHERS_MOST ? longest : (CpuTapRange){0, 0};
 }
 
 void
@@ -80,12 +79,11 @@ cnv_cpu_shape_term(CpuPlane *plane, int t)
                   .width = from->n[CNV_X],
                   .height = from->n[CNV_Y],
                   .channels = plane->from->channels,
-                  .run = plane->dense ? (CpuTapRange){0, 0}
-                                      : cnv_cpu_run_of(plane->plan->taps + from->taps[axis], from->n[axis])};
+                  .equal = plane->dense ? (CpuTapRange){0, 0}
+                                        : cnv_cpu_equal_taps(plane->plan->taps + from->taps[axis], from->n[axis])};
 }
 
-/* Returns how many of a plane's samples are to be in a tile's row: near max_samples, and much the same for all tiles.
- */
+/* Returns the samples of a tile's row: near max_samples, and nearly equal for all tiles. */
 static int
 tile_samples(const CpuPlane *plane, int samples)
 {
@@ -112,22 +110,20 @@ cnv_cpu_shape_rings(CpuPlane *plane)
 {
   int near = 0;
 
-  for (int t = 0; t < plane->from->n_terms; t++) {
-    const CpuTerm *term = &plane->term[t];
-
-    near += term->taps[CNV_Y].run.n ? MAX(2 * CNV_CPU_ROWS, term->slots / RUN_RING) : term->slots;
-  }
+  for (int t = 0; t < plane->from->n_terms; t++)
+    near += plane->term[t].slots;
   cnv_cpu_shape_near(plane, near);
 }
 
-/* Not such low ones that filling the rings costs more than running them. */
+/* Tiles are high enough that filling the rings costs less than filtering. */
 void
 cnv_cpu_size_tiles(const CpuPlane *plane, const CnvJob *job, int threads, int size[CNV_N_AXES])
 {
   int channels = plane->from->channels, width = tile_samples(plane, job->width * channels) / channels;
   int total = job->height * cnv_divide_up(job->width, width); /* rows of all columns of tiles */
   int least = cnv_divide_up(total, threads > 1 ? threads * TILES_A_THREAD : 1), most = cnv_divide_up(total, threads);
-  int parts = MAX(total / MAX(least, MIN(most, 4 * plane->slots)), 1); /* in turn by all threads, where they suffice */
+  int parts =
+      MAX(total / MAX(least, MIN(most, 4 * plane->slots)), 1); /* a multiple of the threads, if there are enough */
 
   size[CNV_X] = width;
   size[CNV_Y] = cnv_divide_up(total, parts < threads ? parts : parts - parts % threads);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The vector loops, built once for each instruction set with CNV_SIMD set to its name. The filters are written with
- * the compilers' vector types, because what decides there is which sums stay in registers; the conversions are plain
- * loops, which every compiler vectorises by itself and which end where the row ends.
+ * The vector loops, compiled once for each instruction set with CNV_SIMD set to its name. Filters use the compilers'
+ * vector types, to control which sums stay in registers. Conversions are plain loops, which compilers vectorise by
+ * themselves and which end with the row.
  */
 #include <math.h>
 #include <string.h>
@@ -98,10 +98,10 @@ store(void *restrict to, const float *restrict acc, int n, const CpuSamples *giv
     put_value(to, i, round_sample(acc[i], gain[i], fraction[i], rounder[i], top), &samples);
 }
 
-/* As round_sample for a sum v that has its gain and fraction, but blended with the input before the rounding. rest: the
+/* Rounds a sum v, which has its gain and fraction, like round_sample, but composites it over the input first. rest: the
  * input's weight. */
 static inline guint32
-blend_sample(float v, float rest, float in, float rounder, float top)
+composite_sample(float v, float rest, float in, float rounder, float top)
 {
   float base = rounder - CNV_CPU_ROUND, low = -base, high = top - rounder;
 
@@ -111,8 +111,8 @@ blend_sample(float v, float rest, float in, float rounder, float top)
 }
 
 ALWAYS_INLINE void
-blend_values(void *restrict to, const float *restrict acc, const guint8 *restrict weight, const void *restrict from,
-             int n, const CpuSamples samples)
+composite_values(void *restrict to, const float *restrict acc, const guint8 *restrict weight, const void *restrict from,
+                 int n, const CpuSamples samples)
 {
   const float *gain = samples.gain, *fraction = samples.fraction, *rounder = samples.round;
   float top = CNV_CPU_ROUND + (float)samples.full;
@@ -122,22 +122,22 @@ blend_values(void *restrict to, const float *restrict acc, const guint8 *restric
 
     float rest = (float)(CNV_WEIGHT_ONE - weight[i]) * (1.0f / CNV_WEIGHT_ONE); /* exactly 0 or 1 at the ends */
 
-    put_value(to, i, blend_sample(v, rest, in, rounder[i], top), &samples);
+    put_value(to, i, composite_sample(v, rest, in, rounder[i], top), &samples);
   }
 }
 
-/* Compilers do not tell the loops apart by themselves, this one being so long. */
+/* Compilers do not split so long a loop by themselves. */
 static void
-blend(void *to, const float *acc, const guint8 *weight, const void *from, int n, const CpuSamples *samples)
+composite(void *to, const float *acc, const guint8 *weight, const void *from, int n, const CpuSamples *samples)
 {
   CpuSamples of = *samples;
 
   if (samples->bytes == 1) {
     of.bytes = 1;
-    blend_values(to, acc, weight, from, n, of);
+    composite_values(to, acc, weight, from, n, of);
   } else {
     of.bytes = 2;
-    blend_values(to, acc, weight, from, n, of);
+    composite_values(to, acc, weight, from, n, of);
   }
 }
 
@@ -186,64 +186,6 @@ magnitude(float *restrict acc, const float *restrict other, int n)
     acc[i] = sqrtf(acc[i] * acc[i] + other[i] * other[i]);
 }
 
-ALWAYS_INLINE void
-weigh_pixels(float *restrict to, const float *restrict from, const guint8 *restrict weights, int n, const int stored,
-             const int channels)
-{
-  for (int i = 0; i < n; i++) {
-    float weight = weights[i];
-
-    for (int c = 0; c < channels - 1; c++)
-      to[i * channels + c] = from[i * stored + c] * weight;
-    to[i * channels + channels - 1] = weight;
-  }
-}
-
-/* A loop for each layout: one sample, two, three, and three of four. */
-static void
-weigh(float *to, const float *from, const guint8 *weights, int n, int stored, int channels)
-{
-  if (stored == 1)
-    weigh_pixels(to, from, weights, n, 1, 2);
-  else if (stored == 2)
-    weigh_pixels(to, from, weights, n, 2, 3);
-  else if (stored == 3)
-    weigh_pixels(to, from, weights, n, 3, 4);
-  else
-    weigh_pixels(to, from, weights, n, 4, 4);
-}
-
-ALWAYS_INLINE gboolean
-unweigh_pixels(float *restrict to, guint8 *restrict none, const float *restrict from, int n, const int stored,
-               const int channels, float norm, float least)
-{
-  guint8 any = 0;
-
-  for (int i = 0; i < n; i++) {
-    float weight = from[i * channels + channels - 1], factor;
-    gboolean is_none = fabsf(weight) <= least;
-
-    factor = norm / (is_none ? 1 : weight);
-    none[i] = (guint8)is_none;
-    any |= (guint8)is_none;
-    for (int c = 0; c < stored; c++)
-      to[i * stored + c] = c < channels - 1 ? from[i * channels + c] * factor : 0;
-  }
-  return any;
-}
-
-static gboolean
-unweigh(float *to, guint8 *none, const float *from, int n, int stored, int channels, float norm, float least)
-{
-  if (stored == 1)
-    return unweigh_pixels(to, none, from, n, 1, 2, norm, least);
-  if (stored == 2)
-    return unweigh_pixels(to, none, from, n, 2, 3, norm, least);
-  if (stored == 3)
-    return unweigh_pixels(to, none, from, n, 3, 4, norm, least);
-  return unweigh_pixels(to, none, from, n, 4, 4, norm, least);
-}
-
 static void
 norms(float *restrict to, const float *restrict from, int n, float norm, float least)
 {
@@ -252,12 +194,12 @@ norms(float *restrict to, const float *restrict from, int n, float norm, float l
 }
 
 ALWAYS_INLINE gboolean
-divide_pixels(float *restrict acc, const float *restrict norms, float factor, int n, const int channels)
+divide_pixels(float *restrict acc, const float *restrict norms, int n, const int channels)
 {
   gint32 any = 0;
 
   for (int i = 0; i < n; i++) {
-    float norm = norms[i] * factor;
+    float norm = norms[i];
 
     any |= norm == 0;
     for (int c = 0; c < channels; c++)
@@ -267,19 +209,19 @@ divide_pixels(float *restrict acc, const float *restrict norms, float factor, in
 }
 
 static gboolean
-divide(float *acc, const float *norms, float factor, int n, int channels)
+divide(float *acc, const float *norms, int n, int channels)
 {
   if (channels == 1)
-    return divide_pixels(acc, norms, factor, n, 1);
+    return divide_pixels(acc, norms, n, 1);
   if (channels == 2)
-    return divide_pixels(acc, norms, factor, n, 2);
+    return divide_pixels(acc, norms, n, 2);
   if (channels == 3)
-    return divide_pixels(acc, norms, factor, n, 3);
-  return divide_pixels(acc, norms, factor, n, 4);
+    return divide_pixels(acc, norms, n, 3);
+  return divide_pixels(acc, norms, n, 4);
 }
 
 static void
-filter_row(float *restrict to, const float *restrict from, int n, const CpuTaps *taps)
+multiply_row(float *restrict to, const float *restrict from, int n, const CpuTaps *taps)
 {
   const float *restrict tap = taps->tap;
   int n_taps = taps->width, channels = taps->channels;
@@ -304,43 +246,54 @@ add_shifted(float *from, int n, int distance)
     store_vector(from + i, load_vector(from + i) + load_vector(from + i + distance));
 }
 
-/* With `size` a power of two, from[i] is the sum of that many samples from i on; those of the run's length are added
- * up, from its first tap on. */
+/* Adds up equal taps. With `size` a power of two, from[i] is the sum of that many samples from i on; sums whose sizes add
+ * up to the number of equal taps are added. */
 static void
-filter_row_by_sums(float *restrict to, float *restrict from, int n, const CpuTaps *taps)
+sum_row(float *restrict to, float *restrict from, int n, const CpuTaps *taps)
 {
-  int n_run = taps->run.n, at = taps->run.first, channels = taps->channels;
+  int n_equal = taps->equal.n, at = taps->equal.first, channels = taps->channels;
   const float *tap = taps->tap;
 
   memset(to, 0, n * sizeof(float));
   for (int t = 0; t < taps->width; t++)
-    if (t < at || t >= at + n_run)
+    if (t < at || t >= at + n_equal)
       add_scaled(to, from + t * channels, tap[t], n);
-  /* Rounding up to a vector reads and writes there: let nothing grow from row to row. */
+  /* Vectors read and write beyond the row: clear it, so that nothing grows from row to row. */
   memset(from + n + (taps->width - 1) * channels, 0, CNV_CPU_SLACK * sizeof(float));
-  for (int size = 1; size <= n_run; size *= 2) {
-    if (n_run & size) {
-      add_scaled(to, from + at * channels, tap[taps->run.first], n);
+  for (int size = 1; size <= n_equal; size *= 2) {
+    if (n_equal & size) {
+      add_scaled(to, from + at * channels, tap[taps->equal.first], n);
       at += size;
     }
-    if (2 * size <= n_run)
+    if (2 * size <= n_equal)
       add_shifted(from, n + (taps->width - 2 * size) * channels, size * channels);
   }
 }
 
 static void
-slide(float *restrict to, double *restrict sum, const float *restrict enter, const float *restrict leave, float tap,
-      int n)
+filter_row(float *to, float *from, int n, const CpuTaps *taps)
 {
-  for (int i = 0; i < n; i++) {
-    double all = sum[i] + enter[i];
-
-    to[i] = tap * (float)all;
-    sum[i] = all - leave[i];
-  }
+  if (taps->equal.n)
+    sum_row(to, from, n, taps);
+  else
+    multiply_row(to, from, n, taps);
 }
 
-/* Input row y for rows of output first to last - 1: number i of them takes the tap row y - i. */
+static void
+accumulate(float *to, const float *above, const float *row, int n)
+{
+  for (int i = 0; i < n; i++)
+    to[i] = above[i] + row[i];
+}
+
+static void
+accumulate_double(double *to, const double *above, const float *row, int n)
+{
+  for (int i = 0; i < n; i++)
+    to[i] = above[i] + row[i];
+}
+
+/* Adds input row y to rows of output first to last - 1: number i uses row y - i of the taps. */
 ALWAYS_INLINE void
 add_row(Vector acc[CNV_CPU_ROWS][COLUMN_VECTORS], const float *restrict from, int y, const CpuTaps *taps,
         const int first, const int last)
@@ -365,7 +318,7 @@ store_rows(float *restrict to, gsize stride, Vector acc[CNV_CPU_ROWS][COLUMN_VEC
       store_vector(to + i * stride + v * LANES, acc[i][v]);
 }
 
-/* Sums stay in registers. The first and last rows of input are for some rows of output alone. */
+/* Sums stay in registers. The first and last rows of input count for only some rows of output. */
 ALWAYS_INLINE void
 filter_rows(float *restrict to, gsize stride, const float *const *rows, int n, const CpuTaps *taps)
 {
@@ -399,7 +352,7 @@ filter_column(float *to, gsize stride, const float *const *rows, int n, const Cp
   filter_rows(to, stride, rows, n, &column);
 }
 
-/* Of more taps the sum of a row is taken by itself, for that keeps float32 exact over many thousand. */
+/* Sums each row of taps by itself, which keeps float32 exact over many thousand taps. */
 static void
 add_row_by_itself(float *restrict to, gsize stride, const float *restrict from, int y, const CpuTaps *taps)
 {
@@ -450,15 +403,30 @@ filter_steps(float *restrict to, const float *const *rows, int n, const CpuStep 
   }
 }
 
+static void
+filter_steps_double(float *restrict to, const double *const *rows, int n, const CpuStep *steps, int n_steps)
+{
+  for (int x = 0; x < n; x += VECTORS * LANES / 2) {
+    Doubles acc[VECTORS] = {{0}};
+
+    for (const CpuStep *step = steps; step < steps + n_steps; step++) {
+      const LooseDoubles *from = (const LooseDoubles *)(rows[step->row] + step->at + x);
+
+      for (int v = 0; v < VECTORS; v++)
+        acc[v] += (double)step->weight * from[v];
+    }
+    for (int v = 0; v < VECTORS; v++)
+      ((LooseHalf *)(to + x))[v] = __builtin_convertvector(acc[v], LooseHalf);
+  }
+}
+
 const CpuSimd G_PASTE(cnv_cpu_simd_, CNV_SIMD) = {
     .name = G_STRINGIFY(CNV_SIMD),
     .load = load,
     .load_weighed = load_weighed,
     .store = store,
-    .blend = blend,
+    .composite = composite,
     .merge = merge,
-    .weigh = weigh,
-    .unweigh = unweigh,
     .norms = norms,
     .divide = divide,
     .add_scaled = add_scaled,
@@ -467,11 +435,12 @@ const CpuSimd G_PASTE(cnv_cpu_simd_, CNV_SIMD) = {
     .absolute = absolute,
     .magnitude = magnitude,
     .row = filter_row,
-    .row_by_sums = filter_row_by_sums,
-    .slide = slide,
+    .accumulate = accumulate,
+    .accumulate_double = accumulate_double,
     .column = filter_column,
     .dense = filter_dense,
     .steps = filter_steps,
+    .steps_double = filter_steps_double,
     .wide = &G_PASTE(cnv_cpu_wide_, CNV_SIMD),
     .fixed = &G_PASTE(cnv_cpu_fixed_, CNV_SIMD),
     .transform = &G_PASTE(cnv_cpu_transform_, CNV_SIMD),

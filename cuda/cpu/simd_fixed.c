@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Rows and columns of symmetric taps in 16 bits (simd.h), by vectors; built once for each instruction set as simd.c is.
- * There are none without an instruction for the rounded upper half of a product.
+ * Rows and columns of symmetric taps in 16 bits (simd.h), compiled once for each instruction set, like simd.c. They need
+ * an instruction for the rounded upper half of a product.
  */
 #include "cpu/simd.h"
 
@@ -27,7 +27,7 @@
 G_STATIC_ASSERT(CNV_CPU_FIXED_BLOCK % (2 * ROW_VECTORS * SHORTS) == 0);
 G_STATIC_ASSERT(CNV_CPU_ROWS == 4);
 
-/* Unsigned, for what lies beyond a row may wrap. */
+/* Unsigned, because numbers beyond a row may wrap. */
 typedef guint16 Shorts __attribute__((vector_size(VECTOR_BYTES)));
 typedef guint16 LooseShorts __attribute__((vector_size(VECTOR_BYTES), aligned(1), may_alias));
 
@@ -58,7 +58,7 @@ weigh(Shorts a, gint16 b)
 #endif
 }
 
-/* Adds, here and now: compilers put sums of integers into another order, which takes more registers than there are. */
+/* Adds without reordering: in the order that compilers choose, sums of integers need too many registers. */
 static inline void
 add(Shorts *sum, Shorts more)
 {
@@ -242,7 +242,7 @@ column(gint16 *restrict to, gsize stride, const gint16 *const *rows, gsize first
   }
 }
 
-/* The upper bytes, once what stands for 0 is 0: half a level lies between that and -127.5. */
+/* Stores the upper bytes. 0x8080 moves -128 to 0: half a level lies between that and -127.5. */
 ALWAYS_INLINE void
 fill_rows(guint8 *const *to, const gint16 *const *middle, gsize odd, int n, const CpuFixed *taps, const int radius)
 {
@@ -276,7 +276,7 @@ column_to_bytes(guint8 *const *to, const gint16 *const *rows, gsize odd, int n, 
 /* The rounded value of a sum (see fill_rows) blended with a sample, in the upper byte: one sample in 500 is one off.
  * The 1 makes up for what products lose, and for all of it if the weight is 0 or 255. */
 static inline guint16
-blend_sum(gint16 sum, guint16 sample, guint16 weight)
+composite_sum(gint16 sum, guint16 sample, guint16 weight)
 {
   guint16 to = (guint16)sum ^ 0x8000, from = (guint16)(sample << 8 | 0x80), factor = (guint16)(weight * 257);
   guint16 rest = (guint16)~factor;
@@ -287,22 +287,22 @@ blend_sum(gint16 sum, guint16 sample, guint16 weight)
 typedef guint16 LooseShort __attribute__((aligned(1), may_alias));
 
 static void
-blend(guint8 *restrict to, const gint16 *restrict sums, gsize odd, const guint8 *restrict weight,
-      const guint8 *restrict from, int n)
+composite(guint8 *restrict to, const gint16 *restrict sums, gsize odd, const guint8 *restrict weight,
+          const guint8 *restrict from, int n)
 {
   const LooseShort *samples = (const LooseShort *)from, *weights = (const LooseShort *)weight;
   const gint16 *odds = sums + odd;
   LooseShort *both = (LooseShort *)to;
 
   for (int i = 0; i < n / 2; i++)
-    both[i] = (guint16)(blend_sum(sums[i], samples[i] & 0xff, weights[i] & 0xff) >> 8 |
-                        (blend_sum(odds[i], samples[i] >> 8, weights[i] >> 8) & 0xff00));
+    both[i] = (guint16)(composite_sum(sums[i], samples[i] & 0xff, weights[i] & 0xff) >> 8 |
+                        (composite_sum(odds[i], samples[i] >> 8, weights[i] >> 8) & 0xff00));
   if (n % 2)
-    to[n - 1] = (guint8)(blend_sum(sums[n / 2], from[n - 1], weight[n - 1]) >> 8);
+    to[n - 1] = (guint8)(composite_sum(sums[n / 2], from[n - 1], weight[n - 1]) >> 8);
 }
 
 const CpuSimdFixed G_PASTE(cnv_cpu_fixed_, CNV_SIMD) = {
-    .load = load, .row = row, .column = column, .column_to_bytes = column_to_bytes, .blend = blend};
+    .load = load, .row = row, .column = column, .column_to_bytes = column_to_bytes, .composite = composite};
 
 #else
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The vector loops of wide taps (simd.h): sums that slide, and samples blended to fewer; built once for each
- * instruction set as simd.c is.
+ * The vector loops of wide taps (simd.h): running sums, transposing, decimation. Compiled once for each instruction set,
+ * like simd.c.
  */
 #include "cpu/simd.h"
 #include "cpu/vector.h"
 
-#define BLENDED_VECTORS (VECTOR_BYTES == 64 ? 4 : 2) /* by CNV_CPU_BLENDED sums: half of the registers */
+#define DECIMATION_VECTORS (VECTOR_BYTES == 64 ? 4 : 2) /* by CNV_CPU_SHARES sums: half of the registers */
 
 G_STATIC_ASSERT(CNV_CPU_BAND % LANES == 0);
-G_STATIC_ASSERT(CNV_CPU_BLENDED_BLOCK % (LANES * BLENDED_VECTORS) == 0);
+G_STATIC_ASSERT(CNV_CPU_DECIMATION_BLOCK % (LANES * DECIMATION_VECTORS) == 0);
 
-/* ---- sums that slide: all of a vector stay in registers ---- */
+/* ---- running sums: those of a vector stay in registers ---- */
 
 /* The sums of a vector, as they stand in a block's state: of all samples, the samples that came and went last, and C
  * and D (simd.h) of each cosine. */
@@ -56,26 +56,26 @@ start_vector(float *state, const float *from, gsize stride, const float *weight,
 }
 
 static void
-start(float *state, const CpuRun *run, int first, const CpuCosines *cosines)
+start(float *state, const CpuSlide *slide, int first, const CpuCosines *cosines)
 {
   const float *weight = cosines->start + (gsize)first * 2 * CNV_CPU_COSINES;
 
-  for (int b = 0; b < run->n_blocks; b++, state += CNV_CPU_COSINES_STATE)
+  for (int b = 0; b < slide->n_blocks; b++, state += CNV_CPU_COSINES_STATE)
     for (int lane = 0; lane < CNV_CPU_BAND; lane += LANES)
-      start_vector(state + lane, run->enter + b * CNV_CPU_BAND + lane, run->stride, weight, run->n);
+      start_vector(state + lane, slide->enter + b * CNV_CPU_BAND + lane, slide->stride, weight, slide->n);
 }
 
 ALWAYS_INLINE void
-run_vector(float *restrict state, const CpuRun *run, int block, int lane, const CpuCosines *cosines)
+slide_vector(float *restrict state, const CpuSlide *slide, int block, int lane, const CpuCosines *cosines)
 {
-  float *restrict to = run->to + block * run->to_block + lane;
-  const float *restrict enter = run->enter + block * CNV_CPU_BAND + lane;
-  const float *restrict leave = run->leave + block * CNV_CPU_BAND + lane;
-  gsize stride = run->stride, to_stride = run->to_stride;
+  float *restrict to = slide->to + block * slide->to_block + lane;
+  const float *restrict enter = slide->enter + block * CNV_CPU_BAND + lane;
+  const float *restrict leave = slide->leave + block * CNV_CPU_BAND + lane;
+  gsize stride = slide->stride, to_stride = slide->to_stride;
   Vector s[SUMS];
 
   load_sums(s, state);
-  for (int i = run->n; i > 0; i--, to += to_stride, enter += stride, leave += stride) {
+  for (int i = slide->n; i > 0; i--, to += to_stride, enter += stride, leave += stride) {
     Vector entering = load_vector(enter), leaving = load_vector(leave), acc = cosines->constant * s[SUM];
     Vector edge = (entering - s[ENTERED]) - (leaving - s[LEFT]), inside = s[ENTERED] + leaving;
 
@@ -95,13 +95,13 @@ run_vector(float *restrict state, const CpuRun *run, int block, int lane, const 
 }
 
 static void
-run(float *state, const CpuRun *run, const CpuCosines *given)
+slide_all(float *state, const CpuSlide *slide, const CpuCosines *given)
 {
   const CpuCosines cosines = *given; /* a copy: what is written could be its own */
 
-  for (int b = 0; b < run->n_blocks; b++, state += CNV_CPU_COSINES_STATE)
+  for (int b = 0; b < slide->n_blocks; b++, state += CNV_CPU_COSINES_STATE)
     for (int lane = 0; lane < CNV_CPU_BAND; lane += LANES)
-      run_vector(state + lane, run, b, lane, &cosines);
+      slide_vector(state + lane, slide, b, lane, &cosines);
 }
 
 /* ---- rows and columns ---- */
@@ -165,26 +165,26 @@ transpose(float *to, gsize to_stride, const float *from, gsize from_stride)
       turn(to + x * to_stride + y, to_stride, from + y * from_stride + x, from_stride);
 }
 
-/* ---- blended samples ---- */
+/* ---- decimation ---- */
 
 static void
-blend(float *const *to, const float *from, gsize stride, int n, const CpuCoarse *coarse)
+decimate(float *const *to, const float *from, gsize stride, int n, const CpuDecimation *decimation)
 {
-  for (int x = 0; x < n; x += BLENDED_VECTORS * LANES) {
-    Vector acc[CNV_CPU_BLENDED][BLENDED_VECTORS];
+  for (int x = 0; x < n; x += DECIMATION_VECTORS * LANES) {
+    Vector acc[CNV_CPU_SHARES][DECIMATION_VECTORS];
 
-    for (int m = 0; m < CNV_CPU_BLENDED; m++)
-      for (int v = 0; v < BLENDED_VECTORS; v++)
-        acc[m][v] = m < CNV_CPU_BLENDED - 1 ? load_vector(to[m] + x + v * LANES) : (Vector){0};
-    for (int i = 0; i < coarse->step; i++)
-      for (int v = 0; v < BLENDED_VECTORS; v++) {
+    for (int m = 0; m < CNV_CPU_SHARES; m++)
+      for (int v = 0; v < DECIMATION_VECTORS; v++)
+        acc[m][v] = m < CNV_CPU_SHARES - 1 ? load_vector(to[m] + x + v * LANES) : (Vector){0};
+    for (int i = 0; i < decimation->step; i++)
+      for (int v = 0; v < DECIMATION_VECTORS; v++) {
         Vector in = load_vector(from + i * stride + x + v * LANES);
 
-        for (int m = 0; m < CNV_CPU_BLENDED; m++)
-          acc[m][v] += coarse->blend[i][m] * in;
+        for (int m = 0; m < CNV_CPU_SHARES; m++)
+          acc[m][v] += decimation->share[i][m] * in;
       }
-    for (int m = 0; m < CNV_CPU_BLENDED; m++)
-      for (int v = 0; v < BLENDED_VECTORS; v++)
+    for (int m = 0; m < CNV_CPU_SHARES; m++)
+      for (int v = 0; v < DECIMATION_VECTORS; v++)
         store_vector(to[m] + x + v * LANES, acc[m][v]);
   }
 }
@@ -243,9 +243,9 @@ join(float *to, const float *from, gsize stride, int n, int step, int channels)
 
 const CpuSimdWide G_PASTE(cnv_cpu_wide_, CNV_SIMD) = {
     .start = start,
-    .run = run,
+    .slide = slide_all,
     .transpose = transpose,
-    .blend = blend,
+    .decimate = decimate,
     .split = split,
     .join = join,
 };

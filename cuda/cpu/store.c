@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * From sums to samples: the sums of a row become one, and that is written. Rows of plain planes are written by vector
- * code, others component by component.
+ * Combines the sums of a row, rounds them to samples and stores these: rows of plain planes by vector code, others
+ * component by component.
  */
 #include "cpu/cpu.h"
 
@@ -10,7 +10,7 @@
 
 #include "plan/component.h"
 
-/* Colours become means weighted by alpha; where there is none, the pixel is marked. */
+/* Divides colours by the sum of alpha. Marks pixels whose sum is 0. */
 static void
 divide_by_weight(CpuWorker *worker, const CpuTile *tile, float *acc)
 {
@@ -31,17 +31,16 @@ divide_by_weight(CpuWorker *worker, const CpuTile *tile, float *acc)
   }
 }
 
-/* Marks the pixels that have no sum to divide by. */
+/* Marks the pixels whose sum of weights is 0. */
 static void
-mark_unfiltered(CpuWorker *worker, const CpuTile *tile, int y, float temporal_sum)
+mark_unfiltered(CpuWorker *worker, const CpuTile *tile, int y)
 {
   const float *norms = cnv_cpu_norms(tile, y);
 
   for (int i = 0; i < tile->last - tile->first; i++)
-    worker->unfiltered[i] = norms[i] == 0 || temporal_sum == 0;
+    worker->unfiltered[i] = norms[i] == 0;
 }
 
-/* a of plan.h for row number i of the sums. */
 const float *
 cnv_cpu_combine(CpuWorker *worker, const CpuTile *tile, int y, int i)
 {
@@ -57,27 +56,15 @@ cnv_cpu_combine(CpuWorker *worker, const CpuTile *tile, int y, int i)
     cnv_cpu_renormalize(worker, tile, y);
   for (int t = 1; t < n_sums && !magnitude; t++)
     simd->add_scaled(acc, worker->term[t].acc + row, 1, n);
-  if (plane->flat) { /* renormalize's factor cancels */
-    const CnvPlane *from = plane->from;
-
-    worker->has_unfiltered =
-        simd->unweigh(worker->means + plane->first_stored, worker->unfiltered, acc, pixels, plane->stored,
-                      from->channels, from->alpha_norm, from->alpha_epsilon * from->full[from->weight]);
-    if (from->combine == CNV_COMBINE_ABSOLUTE)
-      simd->absolute(worker->means, plane->mid_bias, pixels * plane->stored);
-    return worker->means;
-  }
-  if (plane->weighed) { /* renormalize's factor cancels, too */
-    float sum = worker->term[0].temporal_sum;
+  if (plane->weighed) { /* renormalize's factor cancels */
     const float *ahead = cnv_cpu_norms(tile, MIN(y + 2, tile->bottom - 1));
 
     for (int x = 0; x < pixels; x += 16)
       __builtin_prefetch(ahead + x);
 
-    worker->has_unfiltered =
-        simd->divide(acc, cnv_cpu_norms(tile, y), sum != 0 ? 1 / sum : 0, pixels, plane->from->channels);
+    worker->has_unfiltered = simd->divide(acc, cnv_cpu_norms(tile, y), pixels, plane->from->channels);
     if (worker->has_unfiltered)
-      mark_unfiltered(worker, tile, y, sum);
+      mark_unfiltered(worker, tile, y);
   }
   if (plane->from->weight >= 0 && !magnitude)
     divide_by_weight(worker, tile, acc);
@@ -90,17 +77,17 @@ cnv_cpu_combine(CpuWorker *worker, const CpuTile *tile, int y, int i)
   return acc;
 }
 
-/* ---- from sums to samples ---- */
+/* ---- samples ---- */
 
-/* A component of a part of a tile's row, number `top`. acc: its sum of the first pixel; weight: of each pixel, NULL
- * where all are 1; unfiltered: pixels whose input stands; bytes: the component's. */
+/* Stores a component of a part of row `top` of a tile. acc: its sum for the first pixel; weight: of each pixel, NULL if
+ * all are 1; unfiltered: pixels that keep the input; bytes: of the component. */
 ALWAYS_INLINE void
 store_component(const CpuTile *part, const float *acc, const guint8 *weight, const guint8 *unfiltered, int c, int bytes)
 {
   const CnvPlane *plane = part->plane->from;
   const CnvJob *job = part->job;
   const CnvComponent component = plane->component[c]; /* a copy: bytes that are written could be its own */
-  int step = component.step, sums = part->plane->stored;
+  int step = component.step, sums = plane->channels;
   int x = part->first, n = part->last - x, to_x = x + job->move_x, to_y = part->top + job->move_y;
   float base = plane->base[c], low = plane->lowest[c], high = plane->highest[c];
   float gain = plane->gain[c], fraction = plane->fraction[c];
@@ -129,7 +116,6 @@ store_components(const CpuTile *part, const float *acc, const guint8 *weight, co
 {
   const CnvPlane *plane = part->plane->from;
 
-  acc += part->plane->flat ? part->plane->first_stored : 0;
   for (int c = 0; c < plane->channels; c++, acc++) {
     if (!(plane->filtered >> c & 1))
       continue;
@@ -150,14 +136,14 @@ store_plain(const CpuWorker *worker, const CpuTile *part, const float *acc, cons
   const CpuPlane *plane = part->plane;
   const CnvComponent *component = &plane->from->component[0];
   const CnvJob *job = part->job;
-  int n = (part->last - part->first) * plane->stored, x = part->first + job->move_x, y = part->top + job->move_y;
-  int skipped = plane->flat ? plane->first_stored * component->bytes : 0;
-  const guint8 *in = cnv_component_at(&part->frame->in, component, job, x, y) - skipped;
-  guint8 *to = cnv_component_at(&part->frame->out, component, job, x, y) - skipped;
+  int n = (part->last - part->first) * plane->from->channels, x = part->first + job->move_x,
+      y = part->top + job->move_y;
+  const guint8 *in = cnv_component_at(&part->frame->in, component, job, x, y);
+  guint8 *to = cnv_component_at(&part->frame->out, component, job, x, y);
 
   if (weights) {
-    weights = cnv_cpu_spread((guint8 *)worker->scratch, weights, part->last - part->first, plane->stored);
-    simd->blend(to, acc, weights, in, n, &plane->samples);
+    weights = cnv_cpu_spread((guint8 *)worker->scratch, weights, part->last - part->first, plane->from->channels);
+    simd->composite(to, acc, weights, in, n, &plane->samples);
   } else {
     simd->store(to, acc, n, &plane->samples);
   }
@@ -170,10 +156,8 @@ cnv_cpu_store_part(CpuWorker *worker, const CpuTile *part, int from, const float
 {
   const CpuPlane *plane = part->plane;
   int n = part->last - part->first;
-  gboolean divides = plane->flat || plane->weighed;
 
-  if ((plane->from->plain || plane->flat) &&
-      !(divides && worker->has_unfiltered && memchr(worker->unfiltered + from, TRUE, n))) {
+  if (plane->from->plain && !(plane->weighed && worker->has_unfiltered && memchr(worker->unfiltered + from, TRUE, n))) {
     store_plain(worker, part, acc, weights);
     return;
   }

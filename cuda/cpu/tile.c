@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The work of one thread on one tile, and the ring of rows that runs down it for each term.
+ * Runs a method on a tile, and moves a ring of rows down it for each term.
  */
 #include "cpu/cpu.h"
 
-/* Fills a term's ring with its next row. Below and above a plane the same row often comes again, and is then not
- * filtered again. */
+/* Fills a term's ring with its next row. Above and below the frame a row is often the same as the one before. */
 static void
 fill_ring(CpuWorker *worker, const CpuTile *tile, int t, const CpuRing *ring)
 {
   const CpuTerm *term = &tile->plane->term[t];
   CpuTermState *state = &worker->term[t];
-  int k = state->filled++, y = cnv_cpu_source(tile, CNV_Y, tile->top - term->from->anchor[CNV_Y] + k);
+  int k = state->filled++, y = cnv_cpu_source(tile, CNV_Y, tile->top - term->from->anchor[CNV_Y] + k - ring->above);
   float *to = state->ring + k % term->slots * term->ring_stride;
 
   if (ring->repeats && k > 0 && y == state->previous)
@@ -49,7 +48,7 @@ start_terms(CpuWorker *worker, const CpuTile *tile)
     CpuTermState *state = &worker->term[t];
     int slots = plane->term[t].slots;
 
-    state->temporal_sum = plane->of_weights ? 1 : (float)cnv_cpu_temporal_sum(tile, &plane->from->term[t]);
+    state->temporal_sum = (float)cnv_cpu_temporal_sum(tile, &plane->from->term[t]);
     state->filled = 0;
     state->previous = -1;
     state->rows_found = (CpuTapRange){-1, -1};
@@ -61,7 +60,13 @@ start_terms(CpuWorker *worker, const CpuTile *tile)
 void
 cnv_cpu_tile_run(CpuWorker *worker, const CpuTile *tile)
 {
-  if (tile->plane->widest > 0)
-    start_terms(worker, tile);
-  tile->method->run(worker, tile);
+  int rows = tile->plane->tallest > 0 ? tile->plane->tallest : tile->bottom - tile->top;
+  CpuTile part = *tile;
+
+  for (; part.top < tile->bottom; part.top = part.bottom) {
+    part.bottom = MIN(part.top + rows, tile->bottom);
+    if (tile->plane->widest > 0)
+      start_terms(worker, &part);
+    tile->method->run(worker, &part);
+  }
 }

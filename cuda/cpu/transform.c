@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Fourier transforms of CNV_CPU_BAND rows or columns side by side (simd.h), built once for each instruction set as
- * simd.c is. Each lane of a vector is a transform of its own, so that no butterfly needs a shuffle.
+ * Fourier transforms of CNV_CPU_BAND rows or columns side by side (simd.h), compiled once for each instruction set, like
+ * simd.c. Each lane of a vector is a transform of its own, so that no butterfly needs a shuffle.
  *
  * forward is decimation in frequency: each pass cuts a block into 4 or 8 parts, down to blocks of 8 numbers. backward
  * undoes these passes in reverse order, so that neither needs to sort its numbers: only products lie between the two.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Tiles of normalised convolution. Blocks of a job in which all weights are alike need no division: a block that reads
- * only samples of weight 1 is filtered like one without regions, and a block that has only weight 0 is not filtered.
- * Blocks lie on a grid of the field, so that tiles do not matter to the results.
+ * Tiles of normalised convolution. Blocks with equal weights need no division: a block that reads only samples of weight
+ * 1 is filtered as without regions, and a block of weight 0 is skipped. Blocks have fixed places in the field, so results
+ * do not depend on tiles.
  */
 #include "cpu/cpu.h"
 
@@ -18,7 +18,7 @@ typedef struct {
   int x0, y0, x1, y1;
 } Box;
 
-/* TRUE if a box of a job's pixels has only that weight, CNV_WEIGHT_ONE or 0. */
+/* Returns TRUE if a box of a job's pixels has only that weight, CNV_WEIGHT_ONE or 0. */
 static gboolean
 box_is(const CpuTile *tile, const CnvJob *job, const Box *box, int weight)
 {
@@ -32,7 +32,7 @@ box_is(const CpuTile *tile, const CnvJob *job, const Box *box, int weight)
   return TRUE;
 }
 
-/* Sets what a box of output reads. FALSE if that is no box inside the window. */
+/* Sets the box that a box of output reads. Returns FALSE if it is not a box inside the window. */
 static gboolean
 find_read(const CpuTile *tile, const Box *box, Box *read)
 {
@@ -70,7 +70,7 @@ kind_of(const CpuTile *tile, const Box *box)
   return KIND_MIXED;
 }
 
-/* The kinds of the blocks of a row of blocks that a tile has a part of, number `row` of the field. */
+/* Finds the kinds of the blocks of a tile in row number `row` of blocks of the field. */
 static void
 find_kinds(const CpuTile *tile, int row, guint8 *kinds)
 {
@@ -86,7 +86,7 @@ find_kinds(const CpuTile *tile, int row, guint8 *kinds)
   }
 }
 
-/* The norms of a part of a tile whose weights are alike. */
+/* Fills the norms of a part of a tile whose weights are equal. */
 static void
 fill_norms(const CpuTile *part, float norm)
 {
@@ -97,7 +97,7 @@ fill_norms(const CpuTile *part, float norm)
       part->norms[(gsize)(y - job->y) * job->width + (x - job->x)] = norm;
 }
 
-/* A part of a tile that reads only weight 1. */
+/* Filters a part of a tile that reads only weight 1. */
 static void
 run_plain(CpuWorker *worker, const CpuTile *part)
 {
@@ -128,8 +128,7 @@ run_part(CpuWorker *worker, const CpuTile *part, Kind kind)
     run_plain(worker, part);
 }
 
-/* Runs rows top to bottom - 1 of a tile, whose blocks have these kinds: blocks of one kind beside each other together.
- */
+/* Filters rows top to bottom - 1 of a tile, whose blocks have these kinds; adjacent blocks of one kind together. */
 static void
 run_rows(CpuWorker *worker, const CpuTile *tile, int top, int bottom, const guint8 *kinds)
 {
@@ -172,5 +171,6 @@ cnv_cpu_weighed_has_blocks(const CpuTile *tile)
   const CpuPlane *plain = plane + (plane->of_weights ? 1 : 2) * CNV_MAX_PLANES;
 
   return (plane->weighed || plane->of_weights) && !tile->decimates && !tile->decimated && tile->frame->weight[0] == 1 &&
-         plain->restart[CNV_X] == 0 && plain->restart[CNV_Y] == 0 && tile->last - tile->first <= CNV_CPU_TILE_MOST;
+         plane->plan->n_temporal_taps == 1 && !plane->from->cell[CNV_X] && plain->restart[CNV_X] == 0 &&
+         plain->restart[CNV_Y] == 0 && tile->last - tile->first <= CNV_CPU_TILE_MOST;
 }

@@ -2,20 +2,21 @@
 #include "gpu/choice.h"
 
 #include "gpu/driver.h"
-#include "gpu/schedule.h"
 
-/* By convolve-bench on an H200 and an H100 there is no crossover: tensor is the fastest wherever it can do the work,
- * and then fused (4K GRAY16, 65 taps: 102 us, separable 212; NV12, 97 taps: 184 and 361). On other cards that is not
- * measured. The benchmark lists at its end the cases in which another algorithm would have been faster than auto's. Any
- * algorithm can be asked for by the property of that name. */
+#include <string.h>
 
-/* The compute capability from which on GPUs have the instructions for tensor, and 64 KiB of shared memory for a block
- * of fused. */
+/* Microseconds that a launch more must save. A launch by itself adds 3.8 (4K GRAY8, NV12 and RGBA take 8.6, 11.0 and
+ * 22.9 at r=8, for 8.3, 12.4 and 33.2 million samples), and estimates are rough: so planes share a kind, and with it a
+ * launch, unless two kinds are clearly faster. */
+#define LAUNCH 10
+
+/* Millions of luma samples of the frame that kinds are compared on: the choice does not depend on a frame's size. */
+#define LUMA (3840 * 2160 / 1e6)
+
 static const struct {
-  CnvAlgorithm algorithm;
-  int least;
+  int capability;
   const char *name;
-} fastest[] = {{CNV_ALGORITHM_TENSOR, 80, "8.0 (Ampere)"}, {CNV_ALGORITHM_FUSED, 70, "7.0 (Volta)"}};
+} generations[] = {{70, "7.0 (Volta)"}, {80, "8.0 (Ampere)"}};
 
 static int
 least_capability(void)
@@ -25,18 +26,58 @@ least_capability(void)
   return cu ? cu->capability : 0;
 }
 
+/* Floats that the plane takes of constant memory. */
+static guint
+count_taps(const CnvPlan *plan, const CnvPlane *plane)
+{
+  guint range[2];
+
+  cnv_fit_find_taps(plan, plane, range);
+  return range[1] - range[0];
+}
+
+static gboolean
+has_capability(const CnvKernelKind *kind, int capability, GError **error)
+{
+  if (capability >= kind->capability)
+    return TRUE;
+  for (gsize i = 0; i < G_N_ELEMENTS(generations); i++)
+    if (generations[i].capability == kind->capability)
+      return cnv_unsupported(error, "it takes GPUs of compute capability %s or newer", generations[i].name);
+  return cnv_unsupported(error, "it takes GPUs of compute capability %d.%d or newer", kind->capability / 10,
+                         kind->capability % 10);
+}
+
+/* Returns TRUE if a kind of the algorithm fits, else FALSE with the last one's reason. */
+static gboolean
+has_kind(CnvAlgorithm algorithm, int capability, const CnvPlan *plan, const CnvPlane *plane, GError **error)
+{
+  g_autoptr(GError) cause = NULL;
+  gboolean is_none = TRUE;
+  CnvNeeds needs;
+
+  for (CnvKernelId k = 0; k < CNV_N_KERNELS; k++) {
+    const CnvKernelKind *kind = cnv_kernel_kind(k);
+
+    if (kind->algorithm != algorithm || !kind->fits)
+      continue;
+    g_clear_error(&cause);
+    if (kind->fits(plan, plane, &needs, &cause))
+      return has_capability(kind, capability, error);
+    is_none = FALSE;
+  }
+  if (cause)
+    g_propagate_error(error, g_steal_pointer(&cause));
+  return is_none;
+}
+
 gboolean
 cnv_cuda_can_at(int capability, CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, GError **error)
 {
-  guint n = cnv_schedule_taps_of(plan, plane);
-  CnvNeeds needs;
+  guint n = count_taps(plan, plane);
 
-  if (cnv_algorithm_has_tiles(algorithm) &&
-      cnv_kernel_with_tiles(algorithm, plan, plane, FALSE, &needs, error) == CNV_N_KERNELS)
+  if (!has_kind(algorithm, capability, plan, plane, error))
     return FALSE;
-  for (gsize i = 0; i < G_N_ELEMENTS(fastest); i++)
-    if (algorithm == fastest[i].algorithm && capability < fastest[i].least)
-      return cnv_unsupported(error, "it takes GPUs of compute capability %s or newer", fastest[i].name);
   return n <= CNV_CONSTANT_TAPS ||
          cnv_unsupported(error,
                          "the filter takes %u numbers of constant memory, a GPU has %d: shorten the kernel or use "
@@ -44,21 +85,50 @@ cnv_cuda_can_at(int capability, CnvAlgorithm algorithm, const CnvPlan *plan, con
                          n, CNV_CONSTANT_TAPS);
 }
 
+/* The cost of the kind for the plane by itself; G_MAXDOUBLE if it does not fit. Stores what the plane needs of it. */
+static double
+cost_alone(const CnvKernelKind *kind, const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs)
+{
+  if (!kind->cost || !kind->fits(plan, plane, needs, NULL))
+    return G_MAXDOUBLE;
+  return kind->cost(plan, plane, needs, kind->variants ? cnv_variant_find(kind, needs) : NULL);
+}
+
+/* The cheapest of the kinds with block jobs, and of those with tile jobs up to a capability; 0: of none of these. Who
+ * asks for another algorithm may want the exactness of float32. */
+static const CnvKernelKind *
+cheapest(int capability, const CnvPlan *plan, const CnvPlane *plane)
+{
+  const CnvKernelKind *best = NULL;
+  double least = G_MAXDOUBLE;
+  CnvNeeds needs;
+
+  for (CnvKernelId k = 0; k < CNV_N_KERNELS; k++) {
+    const CnvKernelKind *kind = cnv_kernel_kind(k);
+    double cost;
+
+    if (kind->variants && (capability < kind->capability ||
+                           (plan->requested != CNV_ALGORITHM_AUTO && plan->requested != kind->algorithm)))
+      continue;
+    cost = cost_alone(kind, plan, plane, &needs);
+    if (cost < least) {
+      best = kind;
+      least = cost;
+    }
+  }
+  return best;
+}
+
 CnvAlgorithm
 cnv_cuda_choose_at(int capability, const CnvPlan *plan, const CnvPlane *plane)
 {
-  const CnvTerm *term = &plane->term[0];
+  return cheapest(count_taps(plan, plane) <= CNV_CONSTANT_TAPS ? capability : 0, plan, plane)->algorithm;
+}
 
-  if (plane->cell[CNV_X])
-    return CNV_ALGORITHM_MOSAIC;
-  /* Who asks for another algorithm than tensor may want the exactness of float32. */
-  for (gsize i = 0; i < G_N_ELEMENTS(fastest); i++)
-    if ((plan->requested == CNV_ALGORITHM_AUTO || plan->requested == fastest[i].algorithm) &&
-        cnv_cuda_can_at(capability, fastest[i].algorithm, plan, plane, NULL))
-      return fastest[i].algorithm;
-  if (plan->n_temporal_taps == 1 && plane->n_terms == 1 && term->n[CNV_X] * term->n[CNV_Y] == 1)
-    return CNV_ALGORITHM_NAIVE;
-  return cnv_plane_is_separable(plane) ? CNV_ALGORITHM_SEPARABLE : CNV_ALGORITHM_TILED;
+CnvAlgorithm
+cnv_choose_blocks(const CnvPlan *plan, const CnvPlane *plane)
+{
+  return cheapest(0, plan, plane)->algorithm;
 }
 
 gboolean
@@ -71,4 +141,108 @@ CnvAlgorithm
 cnv_cuda_choose(const CnvPlan *plan, const CnvPlane *plane)
 {
   return cnv_cuda_choose_at(least_capability(), plan, plane);
+}
+
+/* ---- kinds ---- */
+
+/* The planes of a plan, the kinds that fit each, and the best so far. */
+typedef struct {
+  const CnvPlan *plan;
+  CnvNeeds needs[CNV_MAX_PLANES][CNV_N_KERNELS];
+  guint32 fits[CNV_MAX_PLANES]; /* bit k: kind k */
+  CnvKernelId chosen[CNV_MAX_PLANES], best[CNV_MAX_PLANES];
+  double least;
+} Options;
+
+static void
+find_options(Options *o, int p, gboolean has_windows)
+{
+  const CnvPlane *plane = &o->plan->plane[p];
+
+  for (CnvKernelId k = 0; k < CNV_N_KERNELS && plane->filtered; k++) {
+    const CnvKernelKind *kind = cnv_kernel_kind(k);
+
+    if (kind->variants && kind->algorithm == plane->algorithm && !(has_windows && kind->whole_windows) &&
+        cost_alone(kind, o->plan, plane, &o->needs[p][k]) < G_MAXDOUBLE)
+      o->fits[p] |= 1u << k;
+  }
+}
+
+/* Microseconds of the frame if its planes are filtered as chosen. A plane that no variant filters together with those
+ * before it gets block jobs. */
+static double
+cost_of_choice(const Options *o)
+{
+  const CnvVariant *variant[CNV_N_KERNELS] = {NULL};
+  CnvNeeds needs[CNV_N_KERNELS] = {{0}}, unused;
+  double cost = 0;
+
+  for (int p = 0; p < o->plan->n_planes; p++) {
+    CnvKernelId k = o->chosen[p];
+    CnvNeeds all;
+
+    if (k == CNV_N_KERNELS)
+      continue;
+    all = cnv_needs_join(&needs[k], &o->needs[p][k]);
+    if (!cnv_variant_find(cnv_kernel_kind(k), &all))
+      continue;
+    cost += variant[k] ? 0 : LAUNCH;
+    needs[k] = all;
+    variant[k] = cnv_variant_find(cnv_kernel_kind(k), &all);
+  }
+  for (int p = 0; p < o->plan->n_planes; p++) {
+    const CnvPlane *plane = &o->plan->plane[p];
+    double samples = LUMA * plane->channels / (1 << (plane->sub_x + plane->sub_y));
+    CnvKernelId k = o->chosen[p];
+    CnvNeeds all;
+
+    if (k == CNV_N_KERNELS)
+      continue;
+    all = cnv_needs_join(&needs[k], &o->needs[p][k]);
+    cost += samples * (cnv_variant_find(cnv_kernel_kind(k), &all)
+                           ? cnv_kernel_kind(k)->cost(o->plan, plane, &o->needs[p][k], variant[k])
+                           : cost_alone(cheapest(0, o->plan, plane), o->plan, plane, &unused));
+  }
+  return cost;
+}
+
+/* Tries all kinds of the planes from p on. */
+static void
+try_kinds(Options *o, int p)
+{
+  double cost;
+
+  if (p < o->plan->n_planes && o->fits[p]) {
+    for (CnvKernelId k = 0; k < CNV_N_KERNELS; k++)
+      if (o->fits[p] >> k & 1) {
+        o->chosen[p] = k;
+        try_kinds(o, p + 1);
+      }
+    return;
+  }
+  if (p < o->plan->n_planes) {
+    o->chosen[p] = CNV_N_KERNELS;
+    try_kinds(o, p + 1);
+    return;
+  }
+  cost = cost_of_choice(o);
+  if (cost < o->least) {
+    o->least = cost;
+    memcpy(o->best, o->chosen, sizeof(o->best));
+  }
+}
+
+void
+cnv_choose_kinds(const CnvPlan *plan, gboolean has_windows, CnvPlaneKernel of[CNV_MAX_PLANES])
+{
+  Options o = {.plan = plan, .least = G_MAXDOUBLE};
+
+  for (int p = 0; p < plan->n_planes; p++)
+    find_options(&o, p, has_windows);
+  try_kinds(&o, 0);
+  for (int p = 0; p < plan->n_planes; p++) {
+    of[p].kernel = o.best[p];
+    if (o.best[p] < CNV_N_KERNELS)
+      of[p].needs = o.needs[p][o.best[p]];
+  }
 }

@@ -26,10 +26,8 @@ static const CnvVariant decimate_again[] = {{"decimate_again", .bytes = 1, ANYTH
                                             {NULL}};
 static const CnvVariant interpolate[] = {CNV_INTERPOLATE_VARIANTS(INTERPOLATE){NULL}};
 
-/* Rows of taps up to which blur takes less time where it does the plane, too; and pixels of a decimated sample of three
- * and four channels, below which it takes more: RGBA of radius 20 took 86 us with 2. */
-#define BLUR_ROWS 32
-#define PIXELS_STEP 4
+/* Taps of which decimated samples are never exact enough, at most. */
+#define FEW_TAPS 31
 
 static gboolean
 find_places(const CnvPlan *plan, const CnvPlane *plane, CnvDecimatedPlaces places[CNV_N_AXES])
@@ -38,9 +36,10 @@ find_places(const CnvPlan *plan, const CnvPlane *plane, CnvDecimatedPlaces place
 }
 
 static gboolean
-find_needs(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, CnvDecimatedPlaces places[CNV_N_AXES],
-           GError **error)
+fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error)
 {
+  g_autofree CnvDecimatedPlaces *places = NULL;
+
   if (!cnv_fit_samples(plane, error) || !cnv_fit_one_term(plan, plane, error))
     return FALSE;
   *needs = (CnvNeeds){.terms = 1,
@@ -58,40 +57,20 @@ find_needs(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, CnvDecim
     return cnv_unsupported(error, "it takes samples of up to 10 bits");
   if (plane->combine != CNV_COMBINE_SUM || cnv_border_renormalizes((CnvBorder)plane->border))
     return cnv_unsupported(error, "it takes sums, and no border-mode=renormalize");
-  return find_places(plan, plane, places) ||
-         cnv_unsupported(error, "decimated samples would not be exact enough for the taps");
+  places = g_new(CnvDecimatedPlaces, CNV_N_AXES);
+  if (plane->n_terms != 1 || MAX(plane->term[0].n[CNV_X], plane->term[0].n[CNV_Y]) <= FEW_TAPS ||
+      !find_places(plan, plane, places))
+    return cnv_unsupported(error, "decimated samples would not be exact enough for the taps");
+  needs->step = MIN(places[CNV_X].step, places[CNV_Y].step);
+  return TRUE;
 }
 
-static gboolean
-fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error)
+/* All launches together. 4K NV12: r=64 to 128 22.4 us, 512 30.5; r=44, of whose chroma the step is 2, 27.2; RGBA, r=64
+ * and more, 52 to 68; at r=20, whose step is 2, 86, where the ring took less. P010, r=96 and more: 58 to 61. */
+static double
+cost(const CnvPlan *plan, const CnvPlane *plane, const CnvNeeds *needs, const CnvVariant *variant)
 {
-  g_autofree CnvDecimatedPlaces *places = g_new(CnvDecimatedPlaces, CNV_N_AXES);
-
-  return find_needs(plan, plane, needs, places, error);
-}
-
-gboolean
-cnv_decimated_suits(const CnvPlan *plan)
-{
-  g_autofree CnvDecimatedPlaces *places = g_new(CnvDecimatedPlaces, CNV_N_AXES);
-  gboolean suits = FALSE;
-
-  for (int p = 0; p < plan->n_planes; p++) {
-    const CnvPlane *plane = &plan->plane[p];
-    const CnvVariant *variant = NULL;
-    CnvNeeds needs, blur;
-
-    if (!plane->filtered)
-      continue;
-    if (plane->n_terms != 1 || MAX(plane->term[0].n[CNV_X], plane->term[0].n[CNV_Y]) < BLUR_ROWS ||
-        !find_needs(plan, plane, &needs, places, NULL) ||
-        (plane->channels > 2 && MIN(places[CNV_X].step, places[CNV_Y].step) < PIXELS_STEP))
-      return FALSE;
-    if (cnv_kind_blur.fits(plan, plane, &blur, NULL))
-      variant = cnv_variant_find(&cnv_kind_blur, &blur);
-    suits |= !variant || variant->ring;
-  }
-  return suits;
+  return (needs->bytes > 1 ? 4.5 : 1.5) * (needs->step < 4 ? 1.9 : 1);
 }
 
 /* ---- taps ---- */
@@ -513,11 +492,14 @@ box_rows(const CnvVariant *variant, const CnvNeeds *needs, int rows)
   return rows;
 }
 
-#define KIND(name, list)                                                                                               \
+#define KIND(name, list, ...)                                                                                          \
   {                                                                                                                    \
-    name, CNV_ALGORITHM_TENSOR, 32 * CNV_TILE_WARPS, 1, .shared_max = CNV_SHARED_MAX, .variants = list, .fits = fits,  \
-                                                        .set_job = set_job, .box_rows = box_rows                       \
+    name, CNV_ALGORITHM_TENSOR, 32 * CNV_TILE_WARPS, 1, .capability = 80, .shared_max = CNV_SHARED_MAX,                \
+                                                        .variants = list, .set_job = set_job, .box_rows = box_rows,    \
+                                                        __VA_ARGS__                                                    \
   }
-const CnvKernelKind cnv_kind_decimate = KIND("decimate", decimate);
-const CnvKernelKind cnv_kind_decimate_again = KIND("decimate_again", decimate_again);
-const CnvKernelKind cnv_kind_interpolate = KIND("interpolate", interpolate);
+const CnvKernelKind cnv_kind_decimate = KIND("decimate", decimate, .lists_tiles = FALSE);
+const CnvKernelKind cnv_kind_decimate_again = KIND("decimate_again", decimate_again, .lists_tiles = FALSE);
+const CnvKernelKind cnv_kind_interpolate =
+    KIND("interpolate", interpolate, .fits = fits, .cost = cost, .whole_windows = TRUE, .lists_tiles = TRUE,
+         .first = CNV_KERNEL_DECIMATE, .method = "decimated");

@@ -7,9 +7,6 @@
 
 #include "gpu/schedule.h"
 
-/* Returns TRUE if the kernels can do all planes of the plan that are filtered, and are the fastest for them. */
-gboolean cnv_decimated_suits(const CnvPlan *plan);
-
 /* Appends the tile job of a job of the plane, for one of the kernels. *at: numbers of decimated samples that the
  * launch's jobs so far take. */
 void cnv_decimated_add(CnvSchedule *schedule, CnvKernelId kernel, const CnvPlaneKernel *of, const CnvJob *from,

@@ -87,16 +87,16 @@ name_methods(CudaSession *self)
   }
 }
 
-/* Takes over plans and work, where they are others; cut: in slices, where that can be. Taps follow the frames before
- * them on the stream, so no frame sees half of them. Where there are several constant banks they wait on the device for
- * their turn. If it fails the caller forgets the plans. */
+/* Sets plans and work, if they changed. Taps follow the frames before them on the stream, so no frame sees half of
+ * them. If there are several constant banks, they wait on the device for their turn. If it fails, the caller forgets
+ * the plans. */
 static gboolean
-set_work(CudaSession *self, const CnvWork *work, gboolean cut, gboolean in_place, GError **error)
+set_work(CudaSession *self, const CnvWork *work, gboolean in_place, GError **error)
 {
   CnvSchedule *schedule = &self->schedule;
   const CnvPlan *plan = work->plan[0];
 
-  if (!cnv_schedule_set_work(schedule, work, cut, in_place))
+  if (!cnv_schedule_set_work(schedule, work, in_place))
     return TRUE;
   if (schedule->has_new_plans) {
     self->loaded_bank = -1;
@@ -125,17 +125,15 @@ static gboolean
 submit_frame(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
   const CnvImage *image = &work->plan[0]->image;
-  const CnvSlices *slices = &self->schedule.slices;
   gboolean uploads = in->memory == CNV_MEMORY_HOST, downloads = out->memory == CNV_MEMORY_HOST;
   const CnvFrame *from = in->memory == CNV_MEMORY_HISTORY ? &self->history.frame[in->slot] : in;
 
   if (!check_alignment(image, in, error) || !check_alignment(image, out, error) ||
-      !set_work(self, work, uploads && downloads, !uploads && !downloads && from->data[0] == out->data[0], error))
+      !set_work(self, work, !uploads && !downloads && from->data[0] == out->data[0], error))
     return FALSE;
-  self->base.stats.slices = slices->single_launch ? 1 : slices->n;
   if (uploads || downloads)
     return cnv_cuda_start_frame(self, work, in, out, error);
-  return cnv_cuda_filter(self, work, slices->n - 1, from, out, error);
+  return cnv_cuda_filter(self, work, from, out, error);
 }
 
 static gboolean

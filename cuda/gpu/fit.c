@@ -109,6 +109,8 @@ channels_are_alike(const CnvPlane *plane)
 gboolean
 cnv_fit_samples(const CnvPlane *plane, GError **error)
 {
+  if (plane->cell[CNV_X])
+    return cnv_unsupported(error, "it takes taps, of which mosaic and fill have none");
   if (!plane->plain)
     return cnv_unsupported(error, "it takes planes that are arrays of samples: no packed 4:2:2, no 10-bit words, no "
                                   "premultiplied alpha");
@@ -145,4 +147,24 @@ int
 cnv_fit_reach(const CnvTerm *term, int axis)
 {
   return MAX(term->anchor[axis], term->n[axis] - 1 - term->anchor[axis]);
+}
+
+void
+cnv_fit_find_taps(const CnvPlan *plan, const CnvPlane *plane, guint range[2])
+{
+  gboolean has_sums = cnv_border_renormalizes(plane->border);
+
+  range[0] = plane->n_terms ? G_MAXUINT : 0;
+  range[1] = 0;
+  for (int i = 0; i < 2 * plane->n_terms; i++) {
+    const CnvTerm *term = &plane->term[i / 2];
+    guint first = term->taps[term->separable ? i % 2 : 0], n = (guint)term->n[i % 2];
+
+    if (!term->separable)
+      n = (guint)(term->n[CNV_X] * term->n[CNV_Y]);
+    else if (has_sums)
+      n += n + 1;
+    range[0] = MIN(range[0], first);
+    range[1] = MAX(range[1], first + n);
+  }
 }

@@ -37,7 +37,7 @@ typedef struct {
   int n_frames;                          /* over time; 1: no others */
   gboolean pixels, weighed;              /* blur: as in CnvVariant */
   int n_x, anchor_x, anchor_y;           /* dense */
-  int channels;                          /* decimate, interpolate */
+  int channels, step; /* decimate, interpolate; step: pixels of a decimated sample, on the finer axis */
 } CnvNeeds;
 
 /* Steps of 16 rows that 16 outputs reach over. */
@@ -51,7 +51,7 @@ CnvNeeds cnv_needs_join(const CnvNeeds *a, const CnvNeeds *b);
  * it is `plane`. */
 const CnvPlane *cnv_fit_plane(const CnvPlan *plan, const CnvPlane *plane, CnvPlane *samples);
 
-/* An array of samples, whose filtered channels become levels alike. */
+/* Taps on an array of samples, whose filtered channels become levels alike. */
 gboolean cnv_fit_samples(const CnvPlane *plane, GError **error);
 
 /* One row times one column of taps, the same for all frames. */
@@ -69,3 +69,6 @@ int cnv_fit_reach(const CnvTerm *term, int axis);
 
 /* The first channel that is filtered; all others become levels in the same way. */
 int cnv_fit_first_channel(const CnvPlane *plane);
+
+/* Finds the plane's taps in CnvPlan.taps: the first, and one more than the last. */
+void cnv_fit_find_taps(const CnvPlan *plan, const CnvPlane *plane, guint range[2]);

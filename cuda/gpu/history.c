@@ -70,12 +70,10 @@ upload_frame(CudaSession *self, const CnvFrame *frame, const CnvFrame *to, GErro
                          .host = *frame,
                          .device = *to,
                          .staging = transfer->staging,
-                         .slices = cnv_slices_of_image(&self->base.scene->image),
                          .stream = self->stream};
   cnv_cuda_transfer_stage(self, transfer);
-  for (int k = 0; k < transfer->slices.n; k++)
-    if (!cnv_cuda_transfer_slice(self, transfer, k, error))
-      return FALSE;
+  if (!cnv_cuda_transfer_start(self, transfer, error))
+    return FALSE;
   return !transfer->staged ||
          CHECK(self, cuEventRecord(self->history.unstaged, transfer->stream), "marking an upload", error);
 }

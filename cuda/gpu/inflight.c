@@ -70,18 +70,13 @@ find_frame(CudaSession *self, guint64 least, guint64 most)
   return found;
 }
 
-/* Waits for a frame, and brings what is staged to its own memory, slice by slice. With host.waiting. */
+/* Waits for a frame, and copies it from its staging to its own memory. With host.waiting. */
 static gboolean
 complete(CudaSession *self, FrameInFlight *frame, GError **error)
 {
-  const Transfer *down = &frame->down;
-  int n = down->slices.n;
-
-  for (int k = down->staged ? 0 : n - 1; k < n; k++) {
-    if (!CHECK(self, cuEventSynchronize(frame->downloaded[k]), "filtering a frame", error))
-      return FALSE;
-    cnv_cuda_transfer_copy_staged(self, down, k);
-  }
+  if (!CHECK(self, cuEventSynchronize(frame->done), "filtering a frame", error))
+    return FALSE;
+  cnv_cuda_transfer_copy_staged(self, &frame->down);
   g_mutex_lock(&self->host.lock);
   self->host.count.done = MAX(self->host.count.done, frame->number);
   frame->number = 0;
@@ -152,7 +147,7 @@ cnv_cuda_wait(CnvSession *session, GError **error)
 
 /* ---- in ---- */
 
-/* A frame that is free, with events; NULL where none could be made free. */
+/* A frame that is free, with its event; NULL if none could be freed. */
 static FrameInFlight *
 next_frame(CudaSession *self, GError **error)
 {
@@ -166,89 +161,53 @@ next_frame(CudaSession *self, GError **error)
     g_mutex_unlock(&self->host.waiting);
     frame = find_frame(self, 0, 0);
   }
-  for (int k = 0; k < CNV_SLICES_MAX && ok; k++)
-    if (!frame->downloaded[k])
-      ok = CHECK(self, cuEventCreate(&frame->downloaded[k], CU_EVENT_DISABLE_TIMING), "making an event", error);
+  if (ok && !frame->done)
+    ok = CHECK(self, cuEventCreate(&frame->done, CU_EVENT_DISABLE_TIMING), "making an event", error);
   return ok ? frame : NULL;
 }
 
-/* A side that is in device memory has no slices to copy. Where kernels run once they do so between the last slice's
- * upload and the first one's download. */
+/* A frame in device memory is not copied. */
 static gboolean
-run(CudaSession *self, const CnvWork *work, FrameInFlight *frame, GError **error)
+run(CudaSession *self, const CnvWork *work, const FrameInFlight *frame, GError **error)
 {
-  CUstream up = frame->up.stream, down = frame->down.stream;
-  gboolean once = self->schedule.slices.single_launch;
-  int n = self->schedule.slices.n, n_down = 0;
-
-  for (int k = 0; k < n; k++) {
-    if (!cnv_cuda_transfer_slice(self, &frame->up, k, error))
-      return FALSE;
-    if (once && k < n - 1)
-      continue;
-    if (!cnv_cuda_wait_for_stream(self, self->stream, up, error) ||
-        !cnv_cuda_filter(self, work, k, &frame->from, &frame->to, error) ||
-        !cnv_cuda_wait_for_stream(self, down, self->stream, error))
-      return FALSE;
-    for (; n_down <= k; n_down++)
-      if (!cnv_cuda_transfer_slice(self, &frame->down, n_down, error) ||
-          (frame->down.staged &&
-           !CHECK(self, cuEventRecord(frame->downloaded[n_down], down), "marking a download", error)))
-        return FALSE;
-  }
-  return TRUE;
+  return cnv_cuda_transfer_start(self, &frame->up, error) &&
+         cnv_cuda_wait_for_stream(self, self->stream, frame->up.stream, error) &&
+         cnv_cuda_filter(self, work, &frame->from, &frame->to, error) &&
+         cnv_cuda_wait_for_stream(self, frame->down.stream, self->stream, error) &&
+         cnv_cuda_transfer_start(self, &frame->down, error);
 }
 
-/* Replaces planes of memory, whose bit is set, by another frame's. */
-static void
-take_planes(CnvFrame *frame, const CnvFrame *from, guint which)
-{
-  for (int m = 0; m < CNV_MAX_PLANES; m++)
-    if (which >> m & 1) {
-      frame->data[m] = from->data[m];
-      frame->stride[m] = from->stride[m];
-    }
-}
-
-/* One slice of a frame that is alone goes by the session's stream, like all else; else uploads and downloads have their
- * own. */
+/* If no other frame is in flight, the copy is on the session's stream, like all else; else uploads and downloads have
+ * streams of their own. */
 static void
 set_transfer(CudaSession *self, Transfer *transfer, gboolean upload, const CnvWork *work, const CnvFrame *host,
              const CnvFrame *device)
 {
-  const CnvSlices *slices = &self->schedule.slices;
-
-  *transfer = (Transfer){.upload = upload, .slices = *slices, .staging = transfer->staging, .stream = self->stream};
+  *transfer = (Transfer){.upload = upload, .staging = transfer->staging, .stream = self->stream};
   if (host->memory != CNV_MEMORY_HOST)
     return;
   transfer->layout = self->layout;
   transfer->host = *host;
   transfer->device = *device;
   transfer->overlaps = work->overlaps;
-  if (slices->n > 1 || find_frame(self, 1, G_MAXUINT64))
+  if (find_frame(self, 1, G_MAXUINT64))
     transfer->stream = upload ? self->host.up : self->host.down;
   cnv_cuda_transfer_stage(self, transfer);
 }
 
-/* `in` is uploaded as soon as its stream gets to it: nothing in flight touches its memory on the device. In slices,
- * planes that no kernel writes are downloaded from where they were uploaded to. */
+/* `in` is uploaded as soon as its stream gets to it: nothing in flight touches its memory on the device. */
 gboolean
 cnv_cuda_start_frame(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
-  const CnvSlices *slices = &self->schedule.slices;
   FrameInFlight *frame = next_frame(self, error);
-  CnvFrame filtered;
 
   if (!frame || !cnv_cuda_device_frame(self, in, &frame->in, &frame->from, error) ||
       !cnv_cuda_device_frame(self, out, &frame->out, &frame->to, error))
     return FALSE;
-  filtered = frame->to;
-  if (!slices->single_launch)
-    take_planes(&filtered, &frame->from, ~self->schedule.written);
   set_transfer(self, &frame->up, TRUE, work, in, &frame->from);
-  set_transfer(self, &frame->down, FALSE, work, out, &filtered);
+  set_transfer(self, &frame->down, FALSE, work, out, &frame->to);
   if (!run(self, work, frame, error) ||
-      !CHECK(self, cuEventRecord(frame->downloaded[slices->n - 1], frame->down.stream), "marking a frame", error))
+      !CHECK(self, cuEventRecord(frame->done, frame->down.stream), "marking a frame", error))
     return FALSE;
   g_mutex_lock(&self->host.lock);
   frame->number = self->base.n_submitted + 1;
@@ -264,7 +223,7 @@ cnv_cuda_frames_close(CudaSession *self)
 
     for (gsize i = 0; i < G_N_ELEMENTS(buffers); i++)
       cnv_cuda_free(self, buffers[i]);
-    for (int k = 0; k < CNV_SLICES_MAX && f->downloaded[k]; k++)
-      self->cu->cuEventDestroy(f->downloaded[k]);
+    if (f->done)
+      self->cu->cuEventDestroy(f->done);
   }
 }

@@ -1,53 +1,49 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Kernel kinds: the ways to filter on a GPU, a row of a table each. The choice of an algorithm, the schedule, the
- * launcher and tests walk that table.
+ * Kernel kinds: the ways to filter on a GPU, one row of a table each. The choice of algorithms and kinds, the schedule,
+ * the launcher and the tests walk that table.
  *
- * Kinds with block jobs do any plane, with taps in constant memory; of a job each block makes a rectangle. Kinds with
- * tile jobs do a job in one launch.
+ * Kinds with block jobs filter any plane, with taps in constant memory; each block makes a rectangle of a job. Kinds
+ * with tile jobs filter a job in one launch.
  *
- * To add a kind: its row in a source of its own, and its line in kinds.c.
+ * To add a kind: its row in a source of its own, and its line in CNV_KINDS.
  */
 #pragma once
 
 #include "gpu/fit.h"
 #include "gpu/kernels/arguments.h"
 
-/* In the order of their launches. */
-typedef enum {
-  CNV_KERNEL_STAGE_IN,
-  CNV_KERNEL_NAIVE,
-  CNV_KERNEL_MOSAIC,
-  CNV_KERNEL_CELL_SUMS, /* cells, before CELLS: the sums of slices */
-  CNV_KERNEL_CELLS,
-  CNV_KERNEL_TILED,
-  CNV_KERNEL_TEXTURE_ROWS,
-  CNV_KERNEL_TEXTURE_COLUMNS,
-  CNV_KERNEL_ROWS,
-  CNV_KERNEL_COLUMNS,
-  CNV_KERNEL_FUSED, /* the first with tile jobs */
-  CNV_KERNEL_ONE_TAP,
-  CNV_KERNEL_BLUR,
-  CNV_KERNEL_DENSE,
-  CNV_KERNEL_DECIMATE, /* for the jobs of interpolate */
-  CNV_KERNEL_DECIMATE_AGAIN,
-  CNV_KERNEL_INTERPOLATE,
-  CNV_KERNEL_STAGE_OUT,
-  CNV_N_KERNELS,
-} CnvKernelId;
+/* All kinds in the order of their launches: identifier, and row (cnv_kind_ROW). If two cost the same, the first is
+ * chosen; and the last one's reason is the one given if none fits. */
+#define CNV_KINDS(K)                                                                                                   \
+  K(STAGE_IN, stage_in)                                                                                                \
+  K(NAIVE, naive)                                                                                                      \
+  K(MOSAIC, mosaic)                                                                                                    \
+  K(CELL_SUMS, cell_sums) /* cells, before CELLS: the sums of slices */                                                \
+  K(CELLS, cells)                                                                                                      \
+  K(TEXTURE_ROWS, texture_rows)                                                                                        \
+  K(TEXTURE_COLUMNS, texture_columns)                                                                                  \
+  K(ROWS, rows)                                                                                                        \
+  K(COLUMNS, columns)                                                                                                  \
+  K(TILED, tiled)                                                                                                      \
+  K(FUSED, fused)                                                                                                      \
+  K(ONE_TAP, one_tap)                                                                                                  \
+  K(DECIMATE, decimate)                                                                                                \
+  K(DECIMATE_AGAIN, decimate_again)                                                                                    \
+  K(INTERPOLATE, interpolate)                                                                                          \
+  K(BLUR, blur)                                                                                                        \
+  K(DENSE, dense)                                                                                                      \
+  K(STAGE_OUT, stage_out)
 
-/* Returns TRUE for the kernels that do a plane whose kernel is interpolate. */
-static inline gboolean
-cnv_kernel_is_decimated(CnvKernelId kernel)
-{
-  return kernel >= CNV_KERNEL_DECIMATE && kernel <= CNV_KERNEL_INTERPOLATE;
-}
+#define CNV_KIND_ID(id, row) CNV_KERNEL_##id,
+typedef enum { CNV_KINDS(CNV_KIND_ID) CNV_N_KERNELS } CnvKernelId;
 
-/* A plane, and how it is done. */
+/* A plane, and how it is filtered. */
 typedef struct {
   const CnvPlan *plan;
   const CnvPlane *plane;
   guint bank;             /* of taps in constant memory */
+  CnvAlgorithm blocks;    /* whose kinds with block jobs filter what tile jobs do not */
   CnvKernelId kernel;     /* with tile jobs; CNV_N_KERNELS: none */
   CnvNeeds needs, shared; /* shared: with the same plane of other plans, whose tiles come by the same tensor map */
   const CnvVariant *variant;
@@ -57,8 +53,20 @@ typedef struct {
 
 typedef struct {
   const char *name;
-  CnvAlgorithm algorithm; /* whose jobs it does; AUTO: those of all, before and after them */
+  CnvAlgorithm algorithm; /* whose jobs it filters; AUTO: those of all, before and after them */
   guint threads_x, threads_y;
+  int capability; /* the least compute capability, ten times the major number and the minor one; 0: any */
+
+  /* The choice. Both are NULL for kinds that are only launched beside another one, or after it was asked for by
+   * algorithm.
+   *
+   * Returns TRUE if the kind can filter the plane, and stores what the plane needs of it; else FALSE with the reason
+   * (CNV_ERROR_UNSUPPORTED). */
+  gboolean (*fits)(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error);
+  /* Returns the estimated time of a plane that fits, without that of a launch: microseconds per million samples of a
+   * large frame on an H200. Constants are fitted to the figures of ../README.md and ../NOTES.md, and good to some 10 %.
+   * needs: of the plane. variant: which filters it, with others perhaps; NULL: the kind has none. */
+  double (*cost)(const CnvPlan *plan, const CnvPlane *plane, const CnvNeeds *needs, const CnvVariant *variant);
 
   /* Kinds with block jobs. */
   int block_x, block_y; /* samples and rows that a block makes */
@@ -71,8 +79,10 @@ typedef struct {
   guint shared_max;       /* bytes that a block may ask for */
   guint shared_over_time; /* of tiles of several frames, at most, as far as 16 rows fit: several blocks are faster */
   const CnvVariant *variants; /* from small to large, up to one without a name; NULL: it has block jobs */
-  /* FALSE with the reason (CNV_ERROR_UNSUPPORTED) where it cannot do the plane. */
-  gboolean (*fits)(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error);
+  gboolean whole_windows;     /* it needs jobs whose window is the plane */
+  gboolean lists_tiles;       /* it takes a list of tiles, and so jobs that are whole, but for a ring */
+  CnvKernelId first;          /* its planes are filtered by the launches from this kind to itself; 0: by itself alone */
+  const char *method;         /* as in CnvSessionStats.method; NULL: its name */
   /* Fills in the tile job's numbers, which has the plane's, and appends its taps (guint32 words) as the variant takes
    * them. weight: of each frame over time. */
   void (*set_job)(CnvPlaneKernel *of, GArray *words, const float *weight);
@@ -80,8 +90,8 @@ typedef struct {
   int (*box_rows)(const CnvVariant *variant, const CnvNeeds *needs, int rows);
 } CnvKernelKind;
 
-extern const CnvKernelKind cnv_kind_fused, cnv_kind_one_tap, cnv_kind_blur, cnv_kind_dense, cnv_kind_decimate,
-    cnv_kind_decimate_again, cnv_kind_interpolate;
+#define CNV_KIND_ROW(id, row) extern const CnvKernelKind cnv_kind_##row;
+CNV_KINDS(CNV_KIND_ROW)
 
 /* Bytes of shared memory that a block may ask for, without its kernel's own (tests/unit/kernel_resources.py): on every
  * GPU that has tensor cores, 99 KiB in all, and for fused from compute capability 7.0 on, 64 KiB. */
@@ -93,17 +103,14 @@ extern const CnvKernelKind cnv_kind_fused, cnv_kind_one_tap, cnv_kind_blur, cnv_
 
 const CnvKernelKind *cnv_kernel_kind(CnvKernelId kernel);
 
-/* TRUE for algorithms whose kernels have tile jobs. */
+/* Returns TRUE for algorithms whose kernels have tile jobs. */
 gboolean cnv_algorithm_has_tiles(CnvAlgorithm algorithm);
 
-/* The kind with tile jobs that does the plane by its algorithm, and what the plane needs of it; CNV_N_KERNELS: none,
- * with the reason (CNV_ERROR_UNSUPPORTED) where the algorithm has such kinds. has_windows: jobs may have windows
- * smaller than the plane, of which decimated samples would not be exact enough. */
-CnvKernelId cnv_kernel_with_tiles(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane,
-                                  gboolean has_windows, CnvNeeds *needs, GError **error);
+/* Returns TRUE if a plane whose kernel is `kernel` takes part in launches of `launched`. */
+gboolean cnv_kernel_takes_part(CnvKernelId kernel, CnvKernelId launched);
 
-/* Bytes of shared memory that tiles of so many rows of outputs take of a launch. */
+/* Returns the bytes of shared memory that tiles of so many rows of outputs take of a launch. */
 guint cnv_kernel_shared_bytes(const CnvKernelKind *kind, const CnvVariant *variant, const CnvNeeds *needs, int rows);
 
-/* The smallest variant of a kind for these needs, or NULL. */
+/* Returns the smallest variant of a kind for these needs, or NULL. */
 const CnvVariant *cnv_variant_find(const CnvKernelKind *kind, const CnvNeeds *needs);

@@ -370,12 +370,12 @@ run_launch(CudaSession *self, const CnvWork *work, const CnvLaunch *l, const Cnv
 }
 
 static gboolean
-run_launches(CudaSession *self, const CnvWork *work, int slice, const CnvFrame *in, const CnvFrame *out, GError **error)
+run_launches(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
   const CnvSchedule *schedule = &self->schedule;
   gboolean ok = TRUE;
 
-  for (guint i = slice > 0 ? schedule->launches_to[slice - 1] : 0; i < schedule->launches_to[slice] && ok; i++)
+  for (guint i = 0; i < schedule->launches->len && ok; i++)
     ok = run_launch(self, work, &g_array_index(schedule->launches, CnvLaunch, i), in, out, error);
   return ok;
 }
@@ -403,11 +403,11 @@ copy_jobs(CudaSession *self, const CnvFrame *from, const CnvFrame *to, GError **
  * because until then jobs read the samples around them. Samples of their rectangles that no job writes are copied to
  * the scratch frame first. */
 static gboolean
-filter(CudaSession *self, const CnvWork *work, int slice, const CnvFrame *in, const CnvFrame *out, GError **error)
+filter(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
   const CnvFrame on_host = {.memory = CNV_MEMORY_HOST};
   const CnvSchedule *schedule = &self->schedule;
-  gboolean in_place = schedule->in_place, copies = !in_place && schedule->slices.single_launch;
+  gboolean in_place = schedule->in_place;
   CnvFrame to = *out;
 
   if (schedule->at_once)
@@ -415,23 +415,19 @@ filter(CudaSession *self, const CnvWork *work, int slice, const CnvFrame *in, co
   if (in_place && (!cnv_cuda_device_frame(self, &on_host, &self->scratch, &to, error) ||
                    (schedule->copies_more && !copy_jobs(self, in, &to, error))))
     return FALSE;
-  if (copies && !schedule->beside && !copy_rest(self, in, out, error))
+  if (!in_place && !schedule->beside && !copy_rest(self, in, out, error))
     return FALSE;
-  return run_launches(self, work, slice, in, &to, error) &&
-         (!copies || !schedule->beside || copy_rest(self, in, out, error)) &&
+  return run_launches(self, work, in, &to, error) &&
+         (in_place || !schedule->beside || copy_rest(self, in, out, error)) &&
          (!in_place || copy_jobs(self, &to, out, error));
 }
 
 gboolean
-cnv_cuda_filter(CudaSession *self, const CnvWork *work, int slice, const CnvFrame *in, const CnvFrame *out,
-                GError **error)
+cnv_cuda_filter(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
-  const CnvSlices *slices = &self->schedule.slices;
-  gboolean first = slice == 0 || slices->single_launch, last = slice == slices->n - 1;
   CNV_RANGE("compute");
 
   locate_sources(self, work, in);
-  return (!first || cnv_cuda_mark(self, SPAN_COMPUTE, 0, self->stream, error)) &&
-         filter(self, work, slice, in, out, error) &&
-         (!last || cnv_cuda_mark(self, SPAN_COMPUTE, 1, self->stream, error));
+  return cnv_cuda_mark(self, SPAN_COMPUTE, 0, self->stream, error) && filter(self, work, in, out, error) &&
+         cnv_cuda_mark(self, SPAN_COMPUTE, 1, self->stream, error);
 }

@@ -50,6 +50,13 @@ set_job(CnvPlaneKernel *of, GArray *words, const float *weight)
   job->gain = (float)(job->gain / unit);
 }
 
+/* 4K NV12: 3 frames 15.9 us, 5 22.0. */
+static double
+cost(const CnvPlan *plan, const CnvPlane *plane, const CnvNeeds *needs, const CnvVariant *variant)
+{
+  return 0.245 * (needs->n_frames + 1) + 0.4 * (needs->bytes - 1);
+}
+
 static int
 box_rows(const CnvVariant *variant, const CnvNeeds *needs, int rows)
 {
@@ -57,5 +64,6 @@ box_rows(const CnvVariant *variant, const CnvNeeds *needs, int rows)
 }
 
 const CnvKernelKind cnv_kind_one_tap = {
-    "one_tap",    CNV_ALGORITHM_TENSOR, 32 * CNV_ONE_TAP_WARPS, 1, .variants = variants,
-    .fits = fits, .set_job = set_job,   .box_rows = box_rows};
+    "one_tap",          CNV_ALGORITHM_TENSOR, 32 * CNV_ONE_TAP_WARPS, 1,
+    .capability = 80,   .fits = fits,         .cost = cost,           .variants = variants,
+    .set_job = set_job, .box_rows = box_rows};

@@ -13,23 +13,17 @@
 
 /* ---- block jobs ---- */
 
-/* The algorithm by whose kernels with block jobs a plane is done. */
-static CnvAlgorithm
-block_algorithm(const CnvPlane *plane)
-{
-  if (!cnv_algorithm_has_tiles(plane->algorithm))
-    return plane->algorithm;
-  return cnv_plane_is_separable(plane) ? CNV_ALGORITHM_SEPARABLE : CNV_ALGORITHM_TILED;
-}
-
 const char *
 cnv_schedule_method(const CnvSchedule *schedule, const CnvJob *job)
 {
   const CnvPlaneKernel *of = cnv_schedule_plane_kernel(schedule, job);
 
+  const CnvKernelKind *kind;
+
   if (!cnv_tile_jobs_take(schedule, job))
-    return cnv_algorithm_nicks[block_algorithm(of->plane)].nick;
-  return of->kernel == CNV_KERNEL_INTERPOLATE ? "decimated" : cnv_kernel_kind(of->kernel)->name;
+    return cnv_algorithm_nicks[of->blocks].nick;
+  kind = cnv_kernel_kind(of->kernel);
+  return kind->method ? kind->method : kind->name;
 }
 
 static gint64
@@ -51,8 +45,8 @@ blocks_that_fit(const CnvSchedule *schedule, const CnvJob *job)
 static CnvBlockJob
 make_block_job(const CnvSchedule *schedule, const CnvJob *job, gsize *sums)
 {
-  const CnvPlane *plane = cnv_schedule_plane_kernel(schedule, job)->plane;
-  CnvAlgorithm algorithm = block_algorithm(plane);
+  const CnvPlaneKernel *of = cnv_schedule_plane_kernel(schedule, job);
+  const CnvPlane *plane = of->plane;
   CnvBlockJob made = {.job = *job, .sums = (guint32)*sums};
   int n_y = 1;
 
@@ -60,9 +54,9 @@ make_block_job(const CnvSchedule *schedule, const CnvJob *job, gsize *sums)
     n_y = MAX(n_y, plane->term[t].n[CNV_Y]);
   made.sums_stride = cnv_divide_up(job->width * plane->channels, SUMS_UNIT) * SUMS_UNIT;
   made.sums_rows = cnv_divide_up(job->height + n_y - 1, CNV_ROWS_HEIGHT) * CNV_ROWS_HEIGHT;
-  if (algorithm == CNV_ALGORITHM_SEPARABLE || algorithm == CNV_ALGORITHM_TEXTURE)
+  if (of->blocks == CNV_ALGORITHM_SEPARABLE || of->blocks == CNV_ALGORITHM_TEXTURE)
     *sums += (gsize)made.sums_stride * made.sums_rows * plane->n_terms;
-  if (algorithm == CNV_ALGORITHM_MOSAIC && schedule->sources.n == 0)
+  if (of->blocks == CNV_ALGORITHM_MOSAIC && schedule->sources.n == 0)
     made.cells = cnv_cells_divide(plane, job, blocks_that_fit(schedule, job));
   if (made.cells.threads_x > 0)
     *sums += (gsize)cnv_cells_sums(&made.cells, plane->channels);
@@ -122,9 +116,8 @@ takes(const CnvSchedule *schedule, const CnvLaunch *launch, const CnvJob *job)
   if (of->bank != launch->bank)
     return FALSE;
   if (!cnv_tile_jobs_take(schedule, job))
-    return block_algorithm(of->plane) == algorithm && !cnv_kernel_kind(launch->kernel)->variants;
-  return of->kernel == launch->kernel ||
-         (of->kernel == CNV_KERNEL_INTERPOLATE && cnv_kernel_is_decimated(launch->kernel));
+    return of->blocks == algorithm && !cnv_kernel_kind(launch->kernel)->variants;
+  return cnv_kernel_takes_part(of->kernel, launch->kernel);
 }
 
 /* The launch of a kernel for those of the jobs that it is for. */
@@ -139,7 +132,7 @@ add_launch(CnvSchedule *schedule, CnvKernelId kernel, guint bank, const CnvJob *
   for (guint i = 0; i < n; i++) {
     if (!takes(schedule, &launch, &jobs[i]))
       continue;
-    if (cnv_kernel_is_decimated(kernel)) {
+    if (cnv_kernel_takes_part(CNV_KERNEL_INTERPOLATE, kernel)) {
       cnv_decimated_add(schedule, kernel, cnv_schedule_plane_kernel(schedule, &jobs[i]), &jobs[i], &decimated);
     } else if (kind->variants) {
       cnv_tile_jobs_add(schedule, &jobs[i]);
@@ -287,24 +280,6 @@ make_frame(CnvSchedule *schedule, int fields)
   add_launch(schedule, CNV_KERNEL_STAGE_OUT, 0, jobs, n);
 }
 
-/* The rows of whole planes that a slice has. Rows beyond them are read from the frame. */
-static void
-make_slice(CnvSchedule *schedule, int k)
-{
-  CnvJob jobs[CNV_MAX_PLANES];
-  guint n = schedule->work.jobs->len;
-
-  for (guint i = 0; i < n; i++) {
-    int sub_y;
-
-    jobs[i] = g_array_index(schedule->work.jobs, CnvJob, i);
-    sub_y = cnv_schedule_plane_kernel(schedule, &jobs[i])->plane->sub_y;
-    jobs[i].y = k > 0 ? cnv_slice_rows(schedule->slices.end[k - 1], sub_y) : 0;
-    jobs[i].height = cnv_slice_rows(schedule->slices.end[k], sub_y) - jobs[i].y;
-  }
-  add_bank(schedule, g_array_index(schedule->banks, guint, 0), jobs, n);
-}
-
 void
 cnv_schedule_make_launches(CnvSchedule *schedule, int fields)
 {
@@ -316,11 +291,5 @@ cnv_schedule_make_launches(CnvSchedule *schedule, int fields)
   schedule->samples = 0;
   for (guint i = 0; i < schedule->work.jobs->len; i++)
     schedule->samples += samples_of(schedule, &g_array_index(schedule->work.jobs, CnvJob, i));
-  for (int k = 0; k < schedule->slices.n; k++) {
-    if (!schedule->slices.single_launch)
-      make_slice(schedule, k);
-    else if (k == schedule->slices.n - 1)
-      make_frame(schedule, fields);
-    schedule->launches_to[k] = schedule->launches->len;
-  }
+  make_frame(schedule, fields);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gpu/schedule.h"
 
+#include "gpu/choice.h"
 #include "gpu/passes.h"
 #include "gpu/tile_jobs.h"
 #include "plan/arith.h"
@@ -53,43 +54,13 @@ cnv_schedule_clear(CnvSchedule *schedule)
   cnv_jobs_clear(&schedule->work);
 }
 
-/* The plane's taps in CnvPlan.taps: the first, and the one behind the last. */
-static void
-find_taps(const CnvPlan *plan, const CnvPlane *plane, guint range[2])
-{
-  gboolean has_sums = cnv_border_renormalizes(plane->border);
-
-  range[0] = plane->n_terms ? G_MAXUINT : 0;
-  range[1] = 0;
-  for (int i = 0; i < 2 * plane->n_terms; i++) {
-    const CnvTerm *term = &plane->term[i / 2];
-    guint first = term->taps[term->separable ? i % 2 : 0], n = (guint)term->n[i % 2];
-
-    if (!term->separable)
-      n = (guint)(term->n[CNV_X] * term->n[CNV_Y]);
-    else if (has_sums)
-      n += n + 1;
-    range[0] = MIN(range[0], first);
-    range[1] = MAX(range[1], first + n);
-  }
-}
-
-guint
-cnv_schedule_taps_of(const CnvPlan *plan, const CnvPlane *plane)
-{
-  guint range[2];
-
-  find_taps(plan, plane, range);
-  return range[1] - range[0];
-}
-
 /* Begins a constant bank where the last one does not reach over the plane's taps. start: index of the plan's first. */
 static guint
 find_bank(CnvSchedule *schedule, const CnvPlan *plan, const CnvPlane *plane, guint start)
 {
   guint bank = g_array_index(schedule->banks, guint, schedule->banks->len - 1), range[2];
 
-  find_taps(plan, plane, range);
+  cnv_fit_find_taps(plan, plane, range);
   if (plane->n_terms > 0 && (start + range[0] < bank || start + range[1] > bank + CNV_CONSTANT_TAPS)) {
     bank = start + range[0];
     g_array_append_val(schedule->banks, bank);
@@ -124,12 +95,11 @@ place_plane(CnvSchedule *schedule, const CnvPlan *plan, const CnvPlane *plane, g
   return placed;
 }
 
-/* Chooses the plane's kernel with tile jobs, if any: where its variant serves this plane along with those before it. */
+/* Takes the kernel that was chosen for the plane, where its variant serves this plane along with those before it. */
 static void
-choose_kernel(CnvSchedule *schedule, CnvPlaneKernel *of)
+take_kernel(CnvSchedule *schedule, CnvPlaneKernel *of)
 {
-  CnvKernelId kernel =
-      cnv_kernel_with_tiles(of->plane->algorithm, of->plan, of->plane, schedule->has_windows, &of->needs, NULL);
+  CnvKernelId kernel = of->kernel;
   const CnvVariant *variant;
   CnvNeeds all;
 
@@ -137,33 +107,34 @@ choose_kernel(CnvSchedule *schedule, CnvPlaneKernel *of)
     return;
   all = cnv_needs_join(&schedule->needs[kernel], &of->needs);
   variant = cnv_variant_find(cnv_kernel_kind(kernel), &all);
-  if (!variant)
-    return;
-  of->kernel = kernel;
-  schedule->needs[kernel] = all;
-  schedule->variant[kernel] = variant;
-  for (CnvKernelId before = CNV_KERNEL_DECIMATE; before < kernel && kernel == CNV_KERNEL_INTERPOLATE; before++)
-    schedule->variant[before] = cnv_variant_find(cnv_kernel_kind(before), &all);
+  of->kernel = variant ? kernel : CNV_N_KERNELS;
+  for (CnvKernelId k = 0; k <= kernel && variant; k++)
+    if (cnv_kernel_takes_part(kernel, k)) {
+      schedule->needs[k] = all;
+      schedule->variant[k] = cnv_variant_find(cnv_kernel_kind(k), &all);
+    }
 }
 
 static void
 add_plan(CnvSchedule *schedule, guint number, const CnvPlan *plan)
 {
+  CnvPlaneKernel *of = &g_array_index(schedule->plane_kernels, CnvPlaneKernel, number * CNV_MAX_PLANES);
   guint start = schedule->taps->len;
 
   g_ptr_array_add(schedule->plans, cnv_plan_ref((CnvPlan *)plan));
   g_array_append_vals(schedule->taps, plan->taps, plan->n_taps);
-  for (guint p = 0; p < CNV_MAX_PLANES; p++) {
-    const CnvPlane *plane = &plan->plane[p];
-    guint index = number * CNV_MAX_PLANES + p;
-    CnvPlaneKernel *of = &g_array_index(schedule->plane_kernels, CnvPlaneKernel, index);
-
-    *of = (CnvPlaneKernel){.plan = plan, .plane = plane, .kernel = CNV_N_KERNELS};
-    if ((int)p >= plan->n_planes || !plane->filtered)
+  for (int p = 0; p < CNV_MAX_PLANES; p++)
+    of[p] = (CnvPlaneKernel){.plan = plan, .plane = &plan->plane[p], .kernel = CNV_N_KERNELS};
+  cnv_choose_kinds(plan, schedule->has_windows, of);
+  for (int p = 0; p < plan->n_planes; p++) {
+    if (!plan->plane[p].filtered)
       continue;
-    of->bank = find_bank(schedule, plan, plane, start);
-    g_array_index(schedule->planes, CnvPlane, index) = place_plane(schedule, plan, plane, start, of->bank);
-    choose_kernel(schedule, of);
+    of[p].blocks = cnv_algorithm_has_tiles(plan->plane[p].algorithm) ? cnv_choose_blocks(plan, &plan->plane[p])
+                                                                     : plan->plane[p].algorithm;
+    of[p].bank = find_bank(schedule, plan, &plan->plane[p], start);
+    g_array_index(schedule->planes, CnvPlane, number * CNV_MAX_PLANES + (guint)p) =
+        place_plane(schedule, plan, &plan->plane[p], start, of[p].bank);
+    take_kernel(schedule, &of[p]);
   }
 }
 
@@ -243,8 +214,8 @@ set_weights(CnvSchedule *schedule, const CnvWork *work)
   for (guint i = 0; i < schedule->planes->len; i++)
     cnv_tile_job_prepare(schedule, i);
   g_byte_array_set_size(schedule->plan_arrays, 0);
-  schedule->taps_at = add_array(schedule->plan_arrays, schedule->taps);
   schedule->planes_at = add_array(schedule->plan_arrays, schedule->planes);
+  schedule->taps_at = add_array(schedule->plan_arrays, schedule->taps);
   schedule->words_at = add_array(schedule->plan_arrays, schedule->words);
   return TRUE;
 }
@@ -414,28 +385,21 @@ runs_at_once(const CnvSchedule *schedule)
 }
 
 gboolean
-cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean cut, gboolean in_place)
+cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean in_place)
 {
   int fields = work->interlaced ? 2 : 1;
 
   schedule->has_new_plans = set_plans(schedule, work);
   schedule->has_new_taps = set_weights(schedule, work);
   schedule->has_new_masks = FALSE;
-  if (!schedule->has_new_taps && cnv_jobs_match(&schedule->work, work) &&
-      !work->overlaps == !schedule->work.work.overlaps && !cut == !schedule->cut && !in_place == !schedule->in_place)
+  if (!schedule->has_new_taps && cnv_jobs_match(&schedule->work, work) && !in_place == !schedule->in_place)
     return FALSE;
-  schedule->cut = cut;
   schedule->in_place = in_place;
   schedule->has_new_masks =
       cnv_jobs_make(&schedule->work, work, work->interlaced ? 0 : planes_with_tiles(schedule), in_place ? FEW_JOBS : 0);
   find_written(schedule, fields);
   find_copies(schedule);
   cover_jobs(schedule);
-  schedule->slices = cnv_slices_of_work(work);
-  /* Constant memory holds one bank at a time: several would be loaded again for each slice. */
-  schedule->slices.single_launch |= !cut || schedule->banks->len > 1;
-  /* Decimated samples reach farther than taps. */
-  schedule->slices.single_launch |= schedule->variant[CNV_KERNEL_INTERPOLATE] != NULL;
   cnv_schedule_make_launches(schedule, fields);
   schedule->beside &=
       !in_place && schedule->launches->len > 0 && schedule->written != (1u << work->plan[0]->layout.n_planes) - 1;

@@ -14,7 +14,6 @@
 #pragma once
 
 #include "gpu/kinds.h"
-#include "gpu/slices.h"
 #include "plan/regions/jobs.h"
 
 typedef struct {
@@ -41,12 +40,13 @@ typedef struct {
   /* Made of the work: */
   CnvSources sources; /* frames over time and their weights; where they lie is the launcher's to set */
   GArray *words;      /* guint32: taps for tensor cores */
-  /* Arrays for the GPU, one after the other, and the place of each. */
+  /* Arrays for the GPU, one after the other, and the place of each: planes, where the tests' stand-in driver finds them
+   * by the address of the words; taps; words. */
   GByteArray *plan_arrays;
-  gsize taps_at, planes_at, words_at;
+  gsize planes_at, taps_at, words_at;
   gboolean has_new_plans, has_new_taps; /* others than for the last work; plan_arrays are */
-  CnvJobs work;                         /* not yet in slices */
-  guint written;                        /* bits: planes of memory of which jobs write all */
+  CnvJobs work;
+  guint written; /* bits: planes of memory of which jobs write all */
   struct {
     int kinds; /* index in tile_kinds; -1: none */
     int columns;
@@ -60,16 +60,13 @@ typedef struct {
   gboolean copies_more; /* the copies have samples that no job writes */
   GArray *block_jobs;   /* CnvBlockJob: of one launch after the other */
   GArray *tile_jobs;    /* CnvTileJob: likewise */
-  GArray *launches;     /* CnvLaunch, in order of slices; a single launch has all in the last one */
-  CnvSlices slices;     /* of the frame */
-  guint launches_to[CNV_SLICES_MAX]; /* how many launches there are up to a slice's last */
-  gint64 samples;                    /* of all jobs */
-  gsize sums_size;                   /* bytes of row sums of the largest pass */
-  gsize decimated_size;              /* and of decimated samples */
-  gboolean has_new_masks;            /* others than for the last work */
-  GArray *cover_jobs;                /* CnvBlockJob: the jobs with coverage, for cover; and its blocks */
+  GArray *launches;     /* CnvLaunch, in order */
+  gint64 samples;       /* of all jobs */
+  gsize sums_size;      /* bytes of row sums of the largest pass */
+  gsize decimated_size; /* and of decimated samples */
+  gboolean has_new_masks; /* others than for the last work */
+  GArray *cover_jobs;     /* CnvBlockJob: the jobs with coverage, for cover; and its blocks */
   guint cover_blocks;
-  gboolean cut;            /* as the caller asked */
   GByteArray *work_arrays; /* likewise */
   GByteArray *tile_kinds;  /* CnvTileKind: of one job that is whole after the other, row by row */
   GArray *tile_places;     /* CnvTilePlace: of one launch after the other */
@@ -80,12 +77,9 @@ typedef struct {
 void cnv_schedule_init(CnvSchedule *schedule);
 void cnv_schedule_clear(CnvSchedule *schedule);
 
-/* Takes over plans and work. cut: launches are made for slices, where the work allows it. in_place: the output is the
- * input, so only regions are to be written. Returns FALSE where all arrays are those that were made last time. */
-gboolean cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean cut, gboolean in_place);
-
-/* Floats that a plane takes of a constant bank. */
-guint cnv_schedule_taps_of(const CnvPlan *plan, const CnvPlane *plane);
+/* Sets plans and work. in_place: the output is the input, so only regions are to be written. Returns FALSE if all
+ * arrays are those that were made last time. */
+gboolean cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean in_place);
 
 /* The plane of a job, and how it is done. */
 static inline const CnvPlaneKernel *

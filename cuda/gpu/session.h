@@ -14,7 +14,7 @@
 #include "plan/scene.h"
 #include "team.h"
 
-/* The parts of a frame that are timed, each from its first start to its last end: in slices they overlap. */
+/* The parts of a frame that are timed. */
 typedef enum { SPAN_UPLOAD, SPAN_COMPUTE, SPAN_DOWNLOAD, N_SPANS } Span;
 
 /* Texture objects kept for frames that come again: pools have few. */
@@ -27,8 +27,8 @@ typedef struct {
   gboolean pinned;
 } CudaBuffer;
 
-/* A frame's copy between host and device, in slices. Page-locked memory is copied as it lies, other memory by way of
- * staging, which is laid out as the device's memory. */
+/* A frame's copy between host and device. Page-locked memory is copied directly, other memory through staging, which
+ * has the layout of the device's memory. */
 typedef struct {
   gboolean upload; /* else a download */
   CnvFrame host, device;
@@ -36,9 +36,8 @@ typedef struct {
   CnvLayout layout;   /* of the frame, and of staging; no planes: the frame is not in host memory */
   CudaBuffer staging; /* stays from frame to frame */
   gboolean staged;
-  CnvSlices slices;
   CUstream stream;
-  gboolean overlaps; /* with those of other frames */
+  gboolean overlaps; /* with copies of other frames */
 } Transfer;
 
 /* A frame from or to host memory. It has all that its copies need to itself until it was waited for: so the next one is
@@ -48,7 +47,7 @@ typedef struct {
   CudaBuffer in, out; /* for the frame's copies on the device */
   CnvFrame from, to;  /* on the device */
   Transfer up, down;
-  CUevent downloaded[CNV_SLICES_MAX]; /* a slice, to staging; the last one: all of the frame is done */
+  CUevent done; /* the frame is downloaded, to staging if it has any */
 } FrameInFlight;
 
 typedef struct {
@@ -140,10 +139,10 @@ gboolean cnv_cuda_device_frame(CudaSession *self, const CnvFrame *frame, CudaBuf
 /* transfer.c */
 /* Finds staging for a frame that is not page-locked. */
 void cnv_cuda_transfer_stage(CudaSession *self, Transfer *transfer);
-/* Starts the copy of slice k; what is staged of an upload has been copied there then. */
-gboolean cnv_cuda_transfer_slice(CudaSession *self, const Transfer *transfer, int k, GError **error);
-/* Copies what is staged of slice k between the frame's memory and staging. */
-void cnv_cuda_transfer_copy_staged(CudaSession *self, const Transfer *transfer, int k);
+/* Starts the copy. An upload is copied to its staging first. */
+gboolean cnv_cuda_transfer_start(CudaSession *self, const Transfer *transfer, GError **error);
+/* Copies between the frame's memory and its staging, if it has any. */
+void cnv_cuda_transfer_copy_staged(CudaSession *self, const Transfer *transfer);
 
 /* inflight.c */
 /* Later work on a stream waits for all that was started on the other. */
@@ -191,9 +190,8 @@ gboolean cnv_cuda_cover(CudaSession *self, GError **error);
 gboolean cnv_cuda_prepare_at_once(CudaSession *self, GError **error);
 /* Lets another session do so. Nothing of this one is at work any more. */
 void cnv_cuda_give_device_back(CudaSession *self);
-/* The part of the work that is set for a slice, with the marks of its time; all of it with the last one where kernels
- * run once. Both frames are on the device. In several slices planes of memory that are copied whole are left out. */
-gboolean cnv_cuda_filter(CudaSession *self, const CnvWork *work, int slice, const CnvFrame *in, const CnvFrame *out,
+/* Starts the work that is set, with the marks of its time. Both frames are on the device. */
+gboolean cnv_cuda_filter(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out,
                          GError **error);
 /* Copies the planes of memory of a frame, in one launch. */
 gboolean cnv_cuda_copy_planes(CudaSession *self, const CnvLayout *layout, const CnvFrame *in, const CnvFrame *out,

@@ -473,13 +473,13 @@ cnv_tile_jobs_have_kinds(const CnvSchedule *schedule, CnvKernelId kernel)
 {
   const CnvVariant *variant = schedule->variant[kernel];
 
-  return variant->width > 0 && !variant->ring && kernel != CNV_KERNEL_ONE_TAP;
+  return cnv_kernel_kind(kernel)->lists_tiles && !variant->ring;
 }
 
 void
 cnv_tile_jobs_cut(CnvSchedule *schedule, CnvLaunch *launch)
 {
-  gboolean whole = FALSE, decimated = cnv_kernel_is_decimated(launch->kernel);
+  gboolean whole = FALSE, decimated = cnv_kernel_takes_part(CNV_KERNEL_INTERPOLATE, launch->kernel);
 
   launch->tiles = -1;
   launch->plain = TRUE;

@@ -2,8 +2,7 @@
 #include "gpu/range.h"
 #include "gpu/session.h"
 
-/* Four copy faster than the bus (one some 15 GB/s, an H200's bus 54); each is woken for each slice, which takes time
- * too. */
+/* Four copy faster than the bus (one some 15 GB/s, an H200's bus 54); waking each takes time too. */
 #define COPY_THREADS 4
 
 /* ---- staging ---- */
@@ -35,7 +34,7 @@ is_frame_locked(const CudaSession *self, const CnvLayout *layout, const CnvFrame
   return TRUE;
 }
 
-/* Without staging the driver copies from and to any memory by itself, one slice after the other. */
+/* Without staging the driver copies from and to any memory by itself. */
 void
 cnv_cuda_transfer_stage(CudaSession *self, Transfer *transfer)
 {
@@ -53,25 +52,8 @@ cnv_cuda_transfer_stage(CudaSession *self, Transfer *transfer)
     self->host.team = cnv_team_new(1, NULL);
 }
 
-/* Finds the first row of a plane that slice k brings; returns how many there are. */
-static int
-find_rows(const Transfer *transfer, int m, int k, int *first)
-{
-  const int *luma = transfer->upload ? transfer->slices.rows_uploaded : transfer->slices.end;
-  int sub_y = transfer->layout.sub_y[m];
-
-  *first = k > 0 ? cnv_slice_rows(luma[k - 1], sub_y) : 0;
-  return cnv_slice_rows(luma[k], sub_y) - *first;
-}
-
-static guint8 *
-row_of(const CnvFrame *frame, int m, int y)
-{
-  return (guint8 *)frame->data[m] + (gsize)y * frame->stride[m];
-}
-
 void
-cnv_cuda_transfer_copy_staged(CudaSession *self, const Transfer *transfer, int k)
+cnv_cuda_transfer_copy_staged(CudaSession *self, const Transfer *transfer)
 {
   const CnvFrame *from = transfer->upload ? &transfer->host : &transfer->bus;
   const CnvFrame *to = transfer->upload ? &transfer->bus : &transfer->host;
@@ -79,34 +61,29 @@ cnv_cuda_transfer_copy_staged(CudaSession *self, const Transfer *transfer, int k
 
   if (!transfer->staged)
     return;
-  for (int m = 0; m < transfer->layout.n_planes; m++) {
-    int first, rows = find_rows(transfer, m, k, &first);
-
-    copies[m] = (CnvRowsCopy){.to = row_of(to, m, first),
-                              .from = row_of(from, m, first),
+  for (int m = 0; m < transfer->layout.n_planes; m++)
+    copies[m] = (CnvRowsCopy){.to = to->data[m],
+                              .from = from->data[m],
                               .to_stride = to->stride[m],
                               .from_stride = from->stride[m],
                               .row = transfer->layout.row_bytes[m],
-                              .rows = rows};
-  }
+                              .rows = transfer->layout.rows[m]};
   cnv_copy_rows(self->host.team, copies, transfer->layout.n_planes);
 }
 
 /* ---- copies by the driver ---- */
 
 static gboolean
-start_plane(CudaSession *self, const Transfer *transfer, int m, int k, GError **error)
+start_plane(CudaSession *self, const Transfer *transfer, int m, GError **error)
 {
   const gboolean up = transfer->upload;
   const CnvFrame *from = up ? &transfer->bus : &transfer->device, *to = up ? &transfer->device : &transfer->bus;
   const char *doing = up ? "uploading a frame" : "downloading a frame";
   gsize from_stride = from->stride[m], to_stride = to->stride[m], row = transfer->layout.row_bytes[m], bytes;
-  int first, rows = find_rows(transfer, m, k, &first);
-  guint8 *source = row_of(from, m, first), *target = row_of(to, m, first);
+  gsize rows = (gsize)transfer->layout.rows[m];
+  void *source = from->data[m], *target = to->data[m];
   CUDA_MEMCPY2D copy;
 
-  if (rows == 0)
-    return TRUE;
   *(up ? &self->base.stats.bytes_uploaded : &self->base.stats.bytes_downloaded) += rows * row;
   /* If the strides are equal the bytes between the rows are copied, too: faster. Those of a caller's frame are not
    * written. */
@@ -129,7 +106,7 @@ start_plane(CudaSession *self, const Transfer *transfer, int m, int k, GError **
 }
 
 gboolean
-cnv_cuda_transfer_slice(CudaSession *self, const Transfer *transfer, int k, GError **error)
+cnv_cuda_transfer_start(CudaSession *self, const Transfer *transfer, GError **error)
 {
   Span span = transfer->upload ? SPAN_UPLOAD : SPAN_DOWNLOAD;
   CNV_RANGE(transfer->upload ? "upload" : "download");
@@ -137,16 +114,16 @@ cnv_cuda_transfer_slice(CudaSession *self, const Transfer *transfer, int k, GErr
   if (transfer->layout.n_planes == 0)
     return TRUE;
   if (transfer->upload)
-    cnv_cuda_transfer_copy_staged(self, transfer, k);
+    cnv_cuda_transfer_copy_staged(self, transfer);
   /* A copy engine stays with a stream as long as that has copies. Frames that follow each other without a gap would
    * keep all other streams from the bus, other sessions' too: three out of four had 21 frames/s, one 3800. */
   if (transfer->upload && transfer->overlaps &&
       !CHECK(self, cuStreamSynchronize(self->host.up), "uploading a frame", error))
     return FALSE;
-  if (k == 0 && !cnv_cuda_mark(self, span, 0, transfer->stream, error))
+  if (!cnv_cuda_mark(self, span, 0, transfer->stream, error))
     return FALSE;
   for (int m = 0; m < transfer->layout.n_planes; m++)
-    if (!start_plane(self, transfer, m, k, error))
+    if (!start_plane(self, transfer, m, error))
       return FALSE;
-  return k < transfer->slices.n - 1 || cnv_cuda_mark(self, span, 1, transfer->stream, error);
+  return cnv_cuda_mark(self, span, 1, transfer->stream, error);
 }

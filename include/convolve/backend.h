@@ -43,7 +43,6 @@ typedef struct {
   double compute_us; /* mean time per frame, in microseconds: of kernels on the GPU, wall time on the CPU */
   double upload_us;  /* mean time per frame, by CUDA events; 0 if nothing was copied */
   double download_us;
-  int slices;    /* slices of rows in which the last frame was uploaded, filtered and downloaded; 0: no frame yet */
   guint threads; /* cpu: threads used for the last frame */
   /* Name of the method that filtered the largest part of each plane of the last frame. cpu: as in
    * cuda/cpu/methods/methods.c. cuda: the kernel kind with tile jobs (cuda/gpu/kinds.c), "decimated", or the

@@ -118,7 +118,7 @@ typedef struct {
    * frame n_temporal_taps may be 0: then the input has weight 1. */
   const CnvTemporalTap *temporal_tap;
   guint n_temporal_taps;
-  /* TRUE if other frames are in flight with this one. It is then copied in one piece instead of slices: the other
-   * frames keep the bus busy, and each slice costs start-up time. The samples are the same either way. */
+  /* TRUE if other frames are in flight with this one: the upload then waits for the upload before it, so that other
+   * sessions get their share of the bus. The samples are the same either way. */
   gboolean overlaps;
 } CnvWork;

@@ -22,21 +22,25 @@
 #define ROTATING_BYTES 200e6 /* of device memory */
 #define BUDGET_US 500e3
 #define BUDGET_QUICK_US 5e3
+#define BUDGET_PLOT_US 100e3
+#define REPEATS_PLOT 11
 #define QUICK_SHRINK 20 /* divides width and height, and so the region */
-#define SLOWER_BY 1.05  /* least ratio to the fastest algorithm at which auto's choice is reported */
+#define QUICK_RADIUS_MAX 64
+#define SLOWER_BY 1.05 /* least ratio to the fastest algorithm at which auto's choice is reported */
 
 /* Most products per frame. With more, a frame takes some 20 ms on a GPU and seconds on the CPU, where the plain
  * reference takes ten times as long as the rest. */
-#define GPU_PRODUCTS_MAX 2e10
+#define GPU_PRODUCTS_MAX 3e10
+#define RIVAL_PRODUCTS_MAX 2e11
 #define CPU_PRODUCTS_MAX 3e9
 #define CPU_NAIVE_MAX 2e8
 #define QUICK_PRODUCTS_MAX 2e7
 #define QUICK_NAIVE_MAX 2e6
 
-static char *only_backend, *only_algorithm, *only_format, *only_filter, *only_region;
+static char *only_backend, *only_algorithm, *only_format, *only_filter, *only_region, *set_name;
 static char **files;
 static int repeats, only_radius = -1, only_frames;
-static gboolean quick, list;
+static gboolean quick, list, plots; /* plots: --set plot */
 
 static const GOptionEntry entries[] = {
     {"backend", 0, 0, G_OPTION_ARG_STRING, &only_backend, "Only that one, cuda or cpu", "NAME"},
@@ -47,9 +51,12 @@ static const GOptionEntry entries[] = {
     {"region", 0, 0, G_OPTION_ARG_STRING, &only_region,
      "Only cases of that region, as the table has it; 0: whole frames", "REGION"},
     {"frames", 0, 0, G_OPTION_ARG_INT, &only_frames, "Only cases of so many frames over time", "N"},
+    {"set", 0, 0, G_OPTION_ARG_STRING, &set_name,
+     "all (default), or plot: gaussians of whole frames by the fast algorithms, for plot.py; a minute on a GPU",
+     "NAME"},
     {"list", 0, 0, G_OPTION_ARG_NONE, &list, "List cases, algorithms and rivals", NULL},
     {"output", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &files, "Write the table to FILE.csv or FILE.json, too", "FILE"},
-    {"repeats", 0, 0, G_OPTION_ARG_INT, &repeats, "Repeats of each time (default 21)", "N"},
+    {"repeats", 0, 0, G_OPTION_ARG_INT, &repeats, "Repeats of each time (default 21; 11 with --set plot)", "N"},
     {"quick", 0, 0, G_OPTION_ARG_NONE, &quick, "Small frames and few repeats, to see that all works", NULL},
     {NULL},
 };
@@ -63,13 +70,30 @@ is_wanted(const char *only, const char *name)
   return !only || g_str_equal(only, name);
 }
 
+/* Plain gaussians, of which there are enough radii to draw. */
+static gboolean
+is_plotted(const TestCase *c)
+{
+  return c->filter->type == CNV_FILTER_GAUSSIAN && c->square == 0 && bench_case_frames(c) == 1 && c->width > 2000;
+}
+
+/* TRUE for algorithms and rivals that are timed. Those that the figure leaves out take the most time. */
+static gboolean
+is_timed(const char *name)
+{
+  static const char *const plotted[] = {"tensor", "fused", "separable", NULL};
+
+  return is_wanted(only_algorithm, name) && (!plots || g_strv_contains(plotted, name) || g_str_has_prefix(name, "npp"));
+}
+
 static gboolean
 is_picked(const TestCase *c)
 {
   g_autofree char *region = bench_case_region(c);
 
-  return is_wanted(only_region, region) && is_wanted(only_format, c->format) &&
-         is_wanted(only_filter, c->filter->name) && (only_radius < 0 || only_radius == c->radius);
+  return (!plots || is_plotted(c)) && (!quick || c->radius <= QUICK_RADIUS_MAX) && is_wanted(only_region, region) &&
+         is_wanted(only_format, c->format) && is_wanted(only_filter, c->filter->name) &&
+         (only_radius < 0 || only_radius == c->radius);
 }
 
 static void
@@ -160,10 +184,12 @@ effort(const BenchFrames *f)
 {
   return (BenchEffort){.warm_us = quick || f->memory != CNV_MEMORY_DEVICE ? 0 : WARM_US,
                        .budget_us = quick                            ? BUDGET_QUICK_US
+                                    : plots                          ? BUDGET_PLOT_US
                                     : f->memory == CNV_MEMORY_DEVICE ? BUDGET_US
                                                                      : 4 * BUDGET_US,
                        .repeats = repeats > 0 ? repeats
                                   : quick     ? REPEATS_QUICK
+                                  : plots     ? REPEATS_PLOT
                                               : REPEATS};
 }
 
@@ -233,7 +259,7 @@ time_plan(Run *run, CnvPlan *plan, const char *name)
 {
   const BenchWay filtered = {.plan = plan}, in_place = {.plan = plan, .in_place = TRUE};
   g_autofree char *name_in_place = g_strdup_printf("%s in place", name);
-  gboolean wanted = is_wanted(only_algorithm, name) && (only_frames == 0 || only_frames == plan->n_temporal_taps);
+  gboolean wanted = is_timed(name) && (only_frames == 0 || only_frames == plan->n_temporal_taps);
   CnvSession *session = run->frames.session;
   GError *error = NULL;
 
@@ -268,14 +294,19 @@ time_rival(Run *run, CnvPlan *plan, guint i)
   bench_rival_free(rival);
 }
 
-/* Times the rivals. They are compared with naive, whose plan has all taps in one term. */
+/* Times the rivals. They are compared with naive, whose plan has all taps in one term, or if that takes too long with
+ * separable. */
 static void
 time_rivals(Run *run)
 {
-  CnvPlan *plan = bench_case_plan(&run->actual, run->frames.session->backend, CNV_ALGORITHM_NAIVE, G_MAXDOUBLE);
+  const CnvBackend *backend = run->frames.session->backend;
+  CnvPlan *plan = bench_case_plan(&run->actual, backend, CNV_ALGORITHM_NAIVE, RIVAL_PRODUCTS_MAX);
+
+  if (!plan)
+    plan = bench_case_plan(&run->actual, backend, CNV_ALGORITHM_SEPARABLE, G_MAXDOUBLE);
 
   for (guint i = 0; plan && run->of->square == 0 && bench_rival_name(i); i++)
-    if (is_wanted(only_algorithm, bench_rival_name(i)))
+    if (is_timed(bench_rival_name(i)))
       time_rival(run, plan, i);
   cnv_plan_unref(plan);
 }
@@ -461,6 +492,11 @@ parse(int *argc, char ***argv, GError **error)
   g_option_context_free(context);
   if (!right)
     return FALSE;
+  plots = set_name && g_str_equal(set_name, "plot");
+  if (set_name && !plots && !g_str_equal(set_name, "all")) {
+    g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "there is no set %s: all or plot", set_name);
+    return FALSE;
+  }
   pick_cases();
   if (cases->len > 0 && algorithm_exists())
     return TRUE;
@@ -492,6 +528,7 @@ main(int argc, char **argv)
   g_free(only_format);
   g_free(only_region);
   g_free(only_filter);
+  g_free(set_name);
   g_strfreev(files);
   return status;
 }

@@ -5,6 +5,7 @@
 Usage: bench.py CONVOLVE_BENCH
 """
 import collections
+import csv
 import subprocess
 import sys
 import xml.etree.ElementTree
@@ -72,6 +73,49 @@ def check_all(program, folder):
     print(f'{len(rows)} rows')
 
 
+# Of a GPU with NPP: copies of one time, tensor that is level and separable that grows, two functions of NPP that cross.
+MADE_UP = {'copy': lambda r: 6 + r % 3 / 10, 'tensor': lambda r: 10, 'separable': lambda r: 100 + r,
+           'npp-gauss': lambda r: 8 * r, 'npp-dense': lambda r: r * r}
+
+
+def check_made_up(_program, folder):
+    """Radii up to 512: both axes are logarithms, the copy is one horizontal line, and NPP the best of its functions."""
+    radii = [2 ** k for k in range(10)]
+    rows = [{'backend': 'cuda', 'device': 'GPU', 'algorithm': name, 'format': 'GRAY8', 'width': 3840, 'height': 2160,
+             'filter': 'gaussian', 'radius': radius, 'region': 0, 'frames': 1, 'us_median': us(radius)}
+            for radius in radii for name, us in MADE_UP.items() if name != 'npp-dense' or radius <= 32]
+    with open(folder / 'made-up.csv', 'w', newline='') as stream:
+        table = csv.DictWriter(stream, rows[0])
+        table.writeheader()
+        table.writerows(rows)
+    done = plot(folder / 'made-up.csv', folder / 'made-up.svg')
+    assert done.returncode == 0, done.stderr
+    root = xml.etree.ElementTree.parse(folder / 'made-up.svg').getroot()
+    panel, legend = root.findall(SVG + 'g')
+    ticks = {text.text: float(text.get('x')) for text in panel.iter(SVG + 'text') if text.get('text-anchor') == 'middle'}
+    steps = [ticks[str(b)] - ticks[str(a)] for a, b in zip(radii, radii[1:])]
+    assert max(steps) - min(steps) < 0.5 and steps[0] > 10, ticks
+    lines = [([tuple(map(float, point.split(','))) for point in line.get('points').split()], line.get('stroke-dasharray'))
+             for line in panel.iter(SVG + 'polyline')]
+    (copy,) = [points for points, dashes in lines if dashes == '7 4']
+    assert len(copy) == 2 and copy[0][1] == copy[1][1] and copy[0][0] < ticks['1'] and copy[1][0] > ticks['512'], copy
+    (npp,) = [points for points, dashes in lines if dashes == '2 3']
+    rises = [a[1] - b[1] for a, b in zip(npp, npp[1:])]
+    assert len(npp) == len(radii) and rises[0] > 1.9 * rises[-1], npp  # r * r up to 8, then 8 * r
+    assert [text.text for text in legend.iter(SVG + 'text')] == ['copy', 'tensor', 'separable', 'best of NPP']
+
+
+def check_set(program, folder):
+    done = bench(program, '--set=plot', '--radius=8', f'--output={folder}/plot.csv')
+    assert done.returncode == 0, done.stderr
+    rows = read_rows(folder / 'plot.csv')
+    assert {row['format'] for row in rows} == {'NV12', 'GRAY8', 'GRAY16_LE', 'RGBA', 'P010_10LE'}, rows
+    assert {row['algorithm'] for row in rows} == {'copy', 'separable'}, rows
+    radii = {line.split('r=')[1] for line in subprocess.run([program, '--set=plot', '--list'], capture_output=True,
+             text=True).stdout.splitlines() if line.startswith('NV12')}
+    assert radii == set('1 2 4 8 16 32 48 64 96 128 192 256 384 512'.split()), radii
+
+
 def check_choice(program, folder):
     file = folder / 'one.csv'
     done = bench(program, '--format=GRAY8', '--filter=dense-3x3', '--algorithm=tiled', '--repeats=5', f'--output={file}')
@@ -82,7 +126,7 @@ def check_choice(program, folder):
 
 
 def check_refusals(program, folder):
-    for options in (['--format=NV13'], ['--algorithm=magic'], [f'--output={folder}/table.xml'],
+    for options in (['--format=NV13'], ['--set=most'], ['--algorithm=magic'], [f'--output={folder}/table.xml'],
                     [f'--output={folder}/missing/table.csv']):
         done = bench(program, *options)
         assert done.returncode == 1 and 'convolve-bench: ' in done.stderr, (options, done)
@@ -92,4 +136,4 @@ def check_refusals(program, folder):
 
 
 if __name__ == '__main__':
-    run_checks(check_all, check_choice, check_refusals)
+    run_checks(check_all, check_made_up, check_set, check_choice, check_refusals)

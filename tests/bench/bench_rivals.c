@@ -16,6 +16,7 @@
 #include "plan/plan.h"
 
 #define NPP_BORDER_REPLICATE 2
+#define DENSE_TAPS_MAX (65 * 65)         /* of all taps at once; more take a frame tens of milliseconds */
 #define TOOLKIT "/usr/local/cuda/lib64/" /* used if the linker's own folders have no NPP */
 
 typedef struct {
@@ -172,7 +173,8 @@ takes(const Row *row, const CnvPlan *plan)
          plan->filter.border == CNV_BORDER_REPLICATE && p->plain && p->combine == CNV_COMBINE_SUM && p->n_terms == 1 &&
          t->n[CNV_X] % 2 == 1 && t->n[CNV_Y] % 2 == 1 && t->anchor[CNV_X] == t->n[CNV_X] / 2 &&
          t->anchor[CNV_Y] == t->n[CNV_Y] / 2 && ABS(p->gain[0] * t->sum[CNV_X] * t->sum[CNV_Y] - 1) < 1e-3 &&
-         (t->separable || row->kind == DENSE) && (row->kind != GAUSS || t->n[CNV_X] == t->n[CNV_Y]);
+         (row->kind == DENSE ? t->n[CNV_X] * t->n[CNV_Y] <= DENSE_TAPS_MAX : t->separable) &&
+         (row->kind != GAUSS || t->n[CNV_X] == t->n[CNV_Y]);
 }
 
 /* Uploads taps in reverse order, as NPP expects them. */

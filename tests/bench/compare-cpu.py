@@ -11,8 +11,8 @@
 # the time on the clock is the processor time: it shows if only one thread is used, and suffers less from other
 # programs.
 #
-# At the end come the load of the machine and the first row, measured a second time. A goal counts as met or missed only
-# if the ratios of several rounds differ by less than SPREAD_MOST.
+# At the end the load is reported and the first row measured again. A goal counts as met or missed only if there are
+# several rounds whose largest ratio is at most SPREAD_MOST times the smallest.
 #
 # usage: compare-cpu.py [--quick] [--threads N] [--rounds N] [--output FILE.csv]
 # BUILD_DIR in the environment: a build folder to use instead of build-tests. It should be one with --buildtype=release.
@@ -163,7 +163,7 @@ class Machine:
         return self.opencv(size, pixel_format, frames, FILTER2D)
 
     def ms(self, tool, what, pixel_format, frames):
-        """Milliseconds a frame, all told."""
+        """Milliseconds per frame, with everything."""
         return Time(*(seconds / frames * 1e3 for seconds in getattr(self, tool)(what, pixel_format, frames)))
 
 
@@ -236,7 +236,7 @@ def compare(machine, case, rounds, seconds):
 
 
 def show_small(machine, rounds):
-    """Prints the time of an element that has next to nothing to do, beyond identity's."""
+    """Prints the time of an element that only copies, minus that of identity."""
     sides = [f'cudaconvolve backend=cpu n-threads={machine.threads} filter=identity disable-passthrough=true ! fakesink',
              'identity ! fakesink']
     costs = []
@@ -270,7 +270,7 @@ def show(row):
 
 
 def show_table(rows):
-    """Prints the figures as they stand in a README."""
+    """Prints the figures as a table for a README."""
     print('\n| beside | format | setting | ours, ms | theirs, ms | theirs / ours | least to most | goal |')
     print('|---|---|---|---|---|---|---|---|')
     for row in rows:
@@ -342,7 +342,7 @@ def main():
     build()
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:arguments.threads])
     load = os.getloadavg()[0]
-    print(f'{arguments.threads} threads; load {load:.2f} before: figures are of worth where it is near 0')
+    print(f'{arguments.threads} threads; load {load:.2f} before: figures are reliable only if it is near 0')
     with tempfile.TemporaryDirectory() as folder:
         machine = Machine(arguments.threads, pathlib.Path(folder))
         rows = measure_all(machine, choose_cases(machine), arguments)

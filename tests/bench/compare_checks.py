@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What compare-cpu.py says of its figures: of a goal nothing if they are far apart, and how steady the machine was.
+"""Checks what compare-cpu.py reports: no verdict on a goal if ratios differ much, and whether the machine was steady.
 
 Usage: compare_checks.py COMPARE_CPU
 """

@@ -188,8 +188,21 @@ START_TEST(test_long_taps)
 }
 END_TEST
 
-/* Equal taps are summed without products. Their numbers are near powers of two, and on coarser planes the outermost
- * taps differ. */
+/* Runs a case and checks whether the CPU's variant of an algorithm used a method. Transforms are left out. */
+static void
+run_by(const TestCase *c, CnvAlgorithm algorithm, const char *method, gboolean expected)
+{
+  const TestVariant *v = test_cpu_variant(algorithm);
+  guint runs = v ? v->runs : 0;
+
+  test_case_run(c);
+  if (v && v->runs > runs && !test_has_method(v->method, "fft"))
+    ck_assert_msg(test_has_method(v->method, method) == expected, "%s %s, radius %d: first plane by %s", c->format,
+                  c->filter->name, c->radius, v->method[0]);
+}
+
+/* Boxes by prefix sums, in float32 and in double. Their numbers of taps are near powers of two, and on coarser planes the
+ * outermost taps differ. */
 START_TEST(test_runs)
 {
   static const int radii[] = {7, 8, 9, 15, 16, 31, 32, 127, 255, 256, 512};
@@ -205,13 +218,13 @@ START_TEST(test_runs)
         c.border = (f + s + r) % CNV_N_BORDERS;
         c.pattern = (s + r) % TEST_N_PATTERNS;
         c.alpha_mode = r % 2 ? CNV_ALPHA_PREMULTIPLY : CNV_ALPHA_COPY;
-        test_case_run(&c);
+        run_by(&c, CNV_ALGORITHM_SEPARABLE, "prefix-sum", TRUE);
       }
   test_set_finish("runs");
 }
 END_TEST
 
-START_TEST(test_run_of)
+START_TEST(test_equal_taps)
 {
   float taps[20];
 
@@ -219,30 +232,16 @@ START_TEST(test_run_of)
     taps[i] = i == 0 || i == 19 ? 0.5f : 1;
   for (int first = 0; first < 2; first++)
     for (int end = 19; end <= 20; end++) {
-      CpuTapRange run = cnv_cpu_run_of(taps + first, end - first);
+      CpuTapRange equal = cnv_cpu_equal_taps(taps + first, end - first);
 
-      ck_assert_int_eq(run.first, 1 - first);
-      ck_assert_int_eq(run.n, 18);
+      ck_assert_int_eq(equal.first, 1 - first);
+      ck_assert_int_eq(equal.n, 18);
     }
-  ck_assert_int_eq(cnv_cpu_run_of(taps + 1, 4).n, 0);
+  ck_assert_int_eq(cnv_cpu_equal_taps(taps + 1, 4).n, 0);
   taps[9] = 2;
-  ck_assert_int_eq(cnv_cpu_run_of(taps, 20).n, 0);
+  ck_assert_int_eq(cnv_cpu_equal_taps(taps, 20).n, 0);
 }
 END_TEST
-
-/* Runs a case, and checks whether the CPU engine's algorithm filters it by sums, unless it uses transforms. */
-static void
-run_by_sums(const TestCase *c, CnvAlgorithm algorithm, gboolean by_sums)
-{
-  const char *sums = algorithm == CNV_ALGORITHM_SEPARABLE ? "running-sum" : "prefix-sum";
-  const TestVariant *v = test_cpu_variant(algorithm);
-  guint runs = v ? v->runs : 0;
-
-  test_case_run(c);
-  if (v && v->runs > runs && !test_has_method(v->method, "fft"))
-    ck_assert_msg(test_has_method(v->method, sums) == by_sums, "%s %s, radius %d: first plane by %s", c->format,
-                  c->filter->name, c->radius, v->method[0]);
-}
 
 /* The radii at which running sums begin, and the radii of sigma 5, 20 and 80. Long rows and columns show errors that
  * add up. */
@@ -266,7 +265,7 @@ START_TEST(test_sliding)
         c.color = 0xff3060c0;
         c.chroma_same = TRUE;
         c.alpha_mode = f % 2 ? CNV_ALPHA_FILTER : CNV_ALPHA_COPY;
-        run_by_sums(&c, CNV_ALGORITHM_SEPARABLE, c.radius > 12);
+        run_by(&c, CNV_ALGORITHM_SEPARABLE, "running-sum", c.radius > 12);
       }
   test_set_finish("sliding");
 }
@@ -290,7 +289,7 @@ START_TEST(test_disks)
         c.pattern = number % TEST_N_PATTERNS;
         c.color = 0xff3060c0;
         c.alpha_mode = CNV_ALPHA_FILTER;
-        run_by_sums(&c, CNV_ALGORITHM_TILED, c.radius > 5 && strcmp(c.format, "GRAY16_LE") != 0);
+        run_by(&c, CNV_ALGORITHM_TILED, "prefix-sum", c.radius > 5 && strcmp(c.format, "GRAY16_LE") != 0);
       }
   test_set_finish("disks");
 }
@@ -464,7 +463,7 @@ kernels_suite(void)
   tcase_add_test(cases, test_addresses);
   tcase_add_test(cases, test_long_taps);
   tcase_add_test(cases, test_runs);
-  tcase_add_test(cases, test_run_of);
+  tcase_add_test(cases, test_equal_taps);
   tcase_add_test(cases, test_border_colors);
   tcase_add_test(cases, test_absolute);
   tcase_add_test(cases, test_planes);

@@ -166,8 +166,8 @@ clip_init(Clip *clip, const ClipFilter *row, const char *format, CnvTemporalBord
   const gboolean premultiply = g_str_equal(format, "A420") && row->kind == MEANS;
   guint32 state = seed | 1;
   const CnvBorder around = pick(&state, CNV_N_BORDERS);
-  const Part part = pick(&state, row->kind == MEANS ? N_PARTS : ISOLATED_INVERTED); /* other filters have no sum to
-                                                                                       keep */
+  const gboolean has_sum = row->kind == MEANS || row->filter.taps == TAPS_POSITIVE;
+  const Part part = pick(&state, has_sum ? N_PARTS : ISOLATED_INVERTED); /* isolated shapes need a sum to keep */
   char *label = test_case_label();
 
   *clip = (Clip){.row = row, .n_frames = 1 + pick(&state, MAX_FRAMES), .border = border, .work = make_work(part)};

@@ -25,7 +25,6 @@ typedef struct {
   gboolean out_any;  /* or in system memory */
   gboolean gpu_only; /* the CPU has not the algorithm */
   const char *grow;  /* a property set before frame GROWS: what is uploaded for it needs more memory */
-  int step;          /* of its runs, one in so many, where not all are asked for */
 } Scenario;
 
 /* What came out: bytes of the planes, without padding, by the frames' numbers. */

@@ -3,7 +3,7 @@
  * Runs a case on every variant of the engine, and compares the outputs with the oracle.
  */
 #include "plan/plan.h"
-#include "support/algorithms.h"
+#include "support/cases.h"
 #include "support/masks.h"
 #include "support/oracle_time.h"
 
@@ -475,49 +475,51 @@ has_cells(CnvFilterType type)
   return type == CNV_FILTER_MOSAIC || type == CNV_FILTER_FILL;
 }
 
-/* What the rungs for large GPUs have no excuse for: a single plane of 8 bits, and a generated filter that is a row
- * times a column (fused), or within reach of any band (tensor). */
+/* Returns TRUE if the documentation gives the algorithm no reason to reject the job: naive none at all, tiled none but
+ * cells, and separable none of taps that are known to be a few rows times columns. The fast ones on GPUs have to run on
+ * a plane of 8 bits: fused a row times a column, tensor a generated filter that reaches no farther than any of its
+ * kernels. */
 static gboolean
-must_be_fast(const Job *job, const TestVariant *v, const GError *refusal)
+must_run(const Job *job, const TestVariant *v)
 {
   const CnvFilter *filter = &job->filter[0];
-  const gboolean plain = strcmp(v->backend->name, "cuda") == 0 && strcmp(job->image.format->name, "GRAY8") == 0;
+  const gboolean cells = has_cells(filter->type);
+  const gboolean plain = strcmp(job->image.format->name, "GRAY8") == 0 && job->work.n_plans == 1 && job->n_frames == 1;
+  const gboolean gpu = strcmp(v->backend->name, "cuda") == 0;
   const gboolean blur = filter->type == CNV_FILTER_GAUSSIAN || filter->type == CNV_FILTER_BOX;
-  const gboolean near = filter->radius <= 6 && filter->type != CNV_FILTER_CUSTOM && !has_cells(filter->type);
   const gboolean kept = filter->border != CNV_BORDER_WRAP && filter->border != CNV_BORDER_RENORMALIZE;
 
-  if (!plain || job->work.n_plans > 1 || job->n_frames > 1)
+  switch (v->algorithm) {
+  case CNV_ALGORITHM_NAIVE:
+    return TRUE;
+  case CNV_ALGORITHM_TILED:
+    return !cells;
+  case CNV_ALGORITHM_MOSAIC:
+    return cells;
+  case CNV_ALGORITHM_TEXTURE:
+    return gpu && job->terms > 0 && !cells && !is_subsampled(job->image.format);
+  case CNV_ALGORITHM_SEPARABLE:
+    return job->terms > 0 && !cells && !is_subsampled(job->image.format);
+  case CNV_ALGORITHM_FUSED:
+    return gpu && plain && blur && filter->radius <= 48;
+  case CNV_ALGORITHM_TENSOR:
+    return gpu && plain && filter->radius <= 6 && filter->type != CNV_FILTER_CUSTOM && !cells && kept;
+  default:
     return FALSE;
-  if (v->algorithm == CNV_ALGORITHM_FUSED)
-    return blur && filter->radius <= 48;
-  return v->algorithm == CNV_ALGORITHM_TENSOR && near && kept && !strstr(refusal->message, "compute capability");
+  }
 }
 
-/* A refusal must be one of the algorithm, which naive has none of; nor has separable of taps that are a few rows times
- * columns. */
-static void
+/* Checks that a job which must run does, if the GPU is new enough. Returns TRUE for such a job. */
+static gboolean
 check_refusal(const Job *job, TestVariant *v, const GError *error, const char *name)
 {
-  const gboolean factored = v->algorithm == CNV_ALGORITHM_SEPARABLE && job->terms > 0;
+  const gboolean old = error && strstr(error->message, "compute capability") != NULL;
+  const gboolean expected = must_run(job, v) && !old;
 
-  if (v->algorithm == CNV_ALGORITHM_NAIVE || error->code != CNV_ERROR_UNSUPPORTED || must_be_fast(job, v, error) ||
-      (factored && !is_subsampled(job->image.format)))
+  if (error && (error->code != CNV_ERROR_UNSUPPORTED || expected))
     test_fail("%s, %s: no plan: %s", name, job->what, error->message);
-  v->refusals++;
-}
-
-/* What runs and what refuses is what the table says. Returns TRUE where the table has it that the case runs. */
-static gboolean
-check_verdict(const Job *job, TestVariant *v, const GError *error, const char *name)
-{
-  const char verdict = test_algorithm_verdict(job->of, v->backend, v->algorithm);
-
-  if (!verdict || (error && strstr(error->message, "compute capability")))
-    return FALSE;
-  if ((verdict == '.') != (error != NULL))
-    test_fail("%s, %s: the table of algorithms has '%c', the engine says: %s", name, job->what, verdict,
-              error ? error->message : "it runs");
-  return verdict != '.';
+  v->refusals += error != NULL;
+  return expected;
 }
 
 static void
@@ -527,7 +529,7 @@ run_variant(const Job *job, TestVariant *v)
   char *name = test_variant_name(v);
   GError *error = NULL;
   double products = 0, most = max_products[test_options.extent];
-  gboolean runs;
+  gboolean expected;
 
   if (v->algorithm == CNV_ALGORITHM_NAIVE && v->memory == CNV_MEMORY_HOST)
     most *= NAIVE_SHARE;
@@ -535,11 +537,9 @@ run_variant(const Job *job, TestVariant *v)
     plan[i] = cnv_plan_new(&job->filter[i], &job->image, v->algorithm, v->backend, &error);
     products += plan[i] ? test_plan_products(plan[i]) : 0;
   }
-  runs = check_verdict(job, v, error, name);
-  if (error) {
-    check_refusal(job, v, error, name);
-  } else if (products <= most) {
-    v->expected += runs;
+  expected = check_refusal(job, v, error, name);
+  if (!error && products <= most) {
+    v->expected += expected;
     check_algorithms(plan[0], v, job);
     run_work(job, v, plan, name);
     if (!cannot_isolate(job, plan))
@@ -765,7 +765,7 @@ test_cases_finish(const char *set)
       test_fail("%s %s, set %s: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " samples of noise are one off",
                 v->backend->name, cnv_algorithm_nicks[v->algorithm].nick, set, v->inexact, v->samples);
     if (v->expected > 0 && v->runs == v->runs_before && test_options.extent != TEST_QUICK)
-      test_fail("%s %s, set %s: none of %u cases ran that the table of algorithms has for it", v->backend->name,
+      test_fail("%s %s, set %s: none of %u cases ran that must", v->backend->name,
                 cnv_algorithm_nicks[v->algorithm].nick, set, v->expected);
     v->expected = 0;
     v->runs_before = v->runs;

@@ -12,7 +12,7 @@
 typedef struct {
   const char *format;
   int width, height;
-  int radii[12]; /* of generated filters, up to the first 0; of others 0 alone */
+  int radii[16]; /* of generated filters, up to the first 0; of others 0 alone */
   int square, temporal_radius, depth;
   CnvShape shape;            /* only with square */
   int feather, count;        /* feather of the square; count: squares all over the frame, 0: one in its middle */
@@ -128,8 +128,8 @@ typedef struct {
   CnvMemory memory;
   guint runs, refusals;
   const char *method[CNV_MAX_PLANES]; /* CnvSessionStats.method of the last run */
-  guint expected, runs_before; /* of a set: cases that the table of algorithms has for it; runs before the first */
-  guint64 samples, inexact;    /* noise under positive taps, since the last test_cases_finish */
+  guint expected, runs_before;        /* of a set: cases that must run; runs before the first */
+  guint64 samples, inexact;           /* noise under positive taps, since the last test_cases_finish */
   guint64 all_samples, all_inexact;
 } TestVariant;
 

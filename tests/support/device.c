@@ -162,12 +162,6 @@ test_device_is_pinned(const void *memory)
   return result == CUDA_SUCCESS && type == CU_MEMORYTYPE_HOST;
 }
 
-int
-test_device_slices(CnvSession *session)
-{
-  return session->stats.slices;
-}
-
 void *
 test_device_stream(int i)
 {
@@ -282,12 +276,6 @@ gboolean
 test_device_is_pinned(const void *memory)
 {
   return FALSE;
-}
-
-int
-test_device_slices(CnvSession *session)
-{
-  return 1;
 }
 
 void *

@@ -32,9 +32,6 @@ void *test_device_alloc_pinned(gsize size);
 void test_device_free_pinned(void *memory);
 gboolean test_device_is_pinned(const void *memory);
 
-/* In how many slices the session's last frame was filtered. */
-int test_device_slices(CnvSession *session);
-
 /* Returns stream i of device 0, 0..2, created on first use: a CUstream for cnv_session_use_stream. Without CUDA it is
  * NULL, which that function accepts, too. */
 void *test_device_stream(int i);

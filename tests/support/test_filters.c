@@ -17,15 +17,15 @@ static const double laplacian_5[] = {-2, -4, -4, -4, -2, -4, 0,  8,  0,  -4, -4,
                                      8,  -4, -4, 0,  8,  0,  -4, -2, -4, -4, -4, -2};
 static const double negative[] = {-1, -2, -1}, zero_sum[] = {0.1, 0.2, -0.3};
 
-/* The radii are those of the figures in cuda/README.md, and what stands about the thresholds of the algorithms. */
+/* The radii are those of the figures in cuda/README.md and of its drawing. */
 #define UHD 3840, 2160
 
 static const TestTiming gaussian_timed[] = {
-    {"NV12", UHD, {1, 2, 3, 4, 8, 16, 32, 48, 64, 128}},
-    {"GRAY8", UHD, {1, 2, 3, 4, 7, 8, 15, 16, 32}},
-    {"GRAY16_LE", UHD, {2, 8, 16, 24, 32, 48}},
-    {"RGBA", UHD, {1, 2, 3, 4, 8, 16, 32}},
-    {"P010_10LE", UHD, {2, 8, 16, 64}},
+    {"NV12", UHD, {1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 384, 512}},
+    {"GRAY8", UHD, {1, 2, 4, 8, 16, 32, 64, 128, 256, 512}},
+    {"GRAY16_LE", UHD, {2, 8, 16, 32, 48, 128, 512}},
+    {"RGBA", UHD, {1, 2, 4, 8, 16, 32, 64, 128, 256, 512}},
+    {"P010_10LE", UHD, {2, 8, 16, 32, 64, 128, 256, 512}},
     {"GRAY8", 1920, 1080, {8}},
     {"NV12", 640, 360, {8}},
     {"NV12", UHD, {8}, .square = 200},

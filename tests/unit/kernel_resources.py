@@ -13,10 +13,12 @@ import sys
 from pathlib import Path
 
 COPY_ENGINE_STACK = 8  # ptxas takes so many bytes for bulk tensor copies on sm_120
-HOT = re.compile(r'cells|texture|rows|columns|tiled|fused|blur|ring|dense|copy|decimate|interpolate')  # no local memory there
-# Kernels that ask for more shared memory at the launch, and the bytes of their own: CNV_SHARED_MAX (cuda/gpu/kinds.h),
-# and that of fused, are the rest.
-TILES_SHARED_MAX = {re.compile(r'blur|ring|dense|decimate|interpolate'): 4096, re.compile(r'fused'): 22528}
+MAY_USE_LOCAL_MEMORY = re.compile(r'cnv_(naive|mosaic|stage_in|stage_out|cover|one_tap_u\d+)$|^(?!cnv_)')
+# Kernels with block jobs, and copies. All others ask for shared memory at the launch, and may have so many bytes of their
+# own: CNV_SHARED_MAX (cuda/gpu/kinds.h), and that of fused, are the rest.
+BLOCKS = re.compile(r'cnv_(naive|mosaic|cells|tiled|rows|columns|texture|stage_in|stage_out|cover|copy|copy_jobs)$')
+FUSED = re.compile(r'fused')
+TILES_SHARED_MAX, FUSED_SHARED_MAX = 4096, 22528
 KERNELS_MAX = 64  # of an architecture, without the functions that they call
 PLUGIN_MAX = 7_000_000  # bytes that are loaded, with all architectures
 DOUBLE = re.compile(r'\.f64\b')
@@ -79,11 +81,11 @@ def faults_of_kernels(kernels):
     for kernel in kernels:
         if kernel.spills:
             yield f'{kernel}: {kernel.spills} bytes of spills'
-        if kernel.stack > COPY_ENGINE_STACK and HOT.search(kernel.name):
+        if kernel.stack > COPY_ENGINE_STACK and not MAY_USE_LOCAL_MEMORY.search(kernel.name):
             yield f'{kernel}: {kernel.stack} bytes of local memory'
-        for names, most in TILES_SHARED_MAX.items():
-            if kernel.shared > most and names.search(kernel.name):
-                yield f'{kernel}: {kernel.shared} bytes of shared memory, at most {most} may be'
+        most = FUSED_SHARED_MAX if FUSED.search(kernel.name) else TILES_SHARED_MAX
+        if kernel.shared > most and not BLOCKS.search(kernel.name):
+            yield f'{kernel}: {kernel.shared} bytes of shared memory, at most {most} may be'
 
 
 def faults_of_ptx(path):

@@ -91,7 +91,7 @@ set_work(CnvSchedule *schedule, const CnvWork *work)
 
   cnv_schedule_init(schedule);
   schedule->n_processors = 16;
-  ck_assert(cnv_schedule_set_work(schedule, work, FALSE, FALSE));
+  ck_assert(cnv_schedule_set_work(schedule, work, FALSE));
   for (guint i = 0; i < G_N_ELEMENTS(last); i++)
     done += count_jobs(schedule, last[i]);
   ck_assert_uint_eq(done, schedule->work.jobs->len);
@@ -254,7 +254,7 @@ START_TEST(test_decimated_parts)
     work.interlaced = rows[i].interlaced;
     work.temporal_tap = frames;
     work.n_temporal_taps = rows[i].over_time ? 3 : 0;
-    cnv_schedule_set_work(&schedule, &work, FALSE, rows[i].in_place);
+    cnv_schedule_set_work(&schedule, &work, rows[i].in_place);
     ck_assert_msg(!count_launches(&schedule, CNV_KERNEL_INTERPOLATE) == !rows[i].decimated &&
                       !count_launches(&schedule, CNV_KERNEL_DECIMATE) == !rows[i].decimated,
                   "row %u", i);
@@ -284,7 +284,7 @@ START_TEST(test_decimated_again)
   schedule.n_processors = 4;
   for (int i = 0; i < 4; i++) {
     work.isolated = i == 1 || i == 2;
-    ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE, FALSE) == (i != 2));
+    ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE) == (i != 2));
     ck_assert_int_eq(count_launches(&schedule, CNV_KERNEL_INTERPOLATE), work.isolated ? 0 : 1);
     ck_assert_str_eq(cnv_schedule_method(&schedule, &g_array_index(schedule.work.jobs, CnvJob, 0)),
                      work.isolated ? "blur" : "decimated");
@@ -549,7 +549,7 @@ START_TEST(test_at_once)
     work.n_regions = 1;
     cnv_schedule_init(&schedule);
     schedule.n_processors = 4;
-    cnv_schedule_set_work(&schedule, &work, FALSE, rows[i].in_place);
+    cnv_schedule_set_work(&schedule, &work, rows[i].in_place);
     ck_assert_msg(schedule.at_once == rows[i].at_once, "row %u", i);
     cnv_schedule_clear(&schedule);
     cnv_plan_unref(plan);
@@ -646,10 +646,10 @@ START_TEST(test_work_again)
     CnvSchedule schedule;
 
     set_work(&schedule, &work);
-    ck_assert(!cnv_schedule_set_work(&schedule, &work, FALSE, FALSE));
-    ck_assert(cnv_schedule_set_work(&schedule, &work, TRUE, FALSE));
+    ck_assert(!cnv_schedule_set_work(&schedule, &work, FALSE));
+    ck_assert(cnv_schedule_set_work(&schedule, &work, TRUE));
     g_ptr_array_set_size(schedule.plans, 0);
-    ck_assert(cnv_schedule_set_work(&schedule, &work, TRUE, FALSE));
+    ck_assert(cnv_schedule_set_work(&schedule, &work, TRUE));
     cnv_schedule_clear(&schedule);
     cnv_plan_unref(plan);
   }
@@ -666,17 +666,17 @@ START_TEST(test_masks)
   CnvSchedule schedule;
 
   cnv_schedule_init(&schedule);
-  ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE, FALSE) && schedule.has_new_masks);
+  ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE) && schedule.has_new_masks);
   ck_assert_uint_eq(schedule.work.mask_cells->len, TEST_MASK_X * TEST_MASK_Y);
-  ck_assert(!cnv_schedule_set_work(&schedule, &work, FALSE, FALSE));
+  ck_assert(!cnv_schedule_set_work(&schedule, &work, FALSE));
   region[1].rect.x = 51;
-  ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE, FALSE) && !schedule.has_new_masks);
+  ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE) && !schedule.has_new_masks);
   region[0].mask = mask[1];
-  ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE, FALSE) && schedule.has_new_masks);
+  ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE) && schedule.has_new_masks);
   region[1] = region[0]; /* two regions share it */
-  ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE, FALSE) && !schedule.has_new_masks);
+  ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE) && !schedule.has_new_masks);
   work.n_regions = 0;
-  ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE, FALSE) && schedule.has_new_masks);
+  ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE) && schedule.has_new_masks);
   ck_assert_uint_eq(schedule.work.mask_cells->len, 0);
   cnv_schedule_clear(&schedule);
   cnv_mask_unref(mask[0]);
@@ -719,6 +719,45 @@ START_TEST(test_refusals)
 }
 END_TEST
 
+/* Taps of two plans that constant memory does not hold together are in two banks, by their places in each. */
+START_TEST(test_banks)
+{
+  const CnvImage image = {cnv_format_find("GRAY8"), 300, 200, 0.2126, 0.0722, FALSE};
+  CnvPlan *plans[2];
+  const CnvWork work = {.plan = plans, .n_plans = 2, .region = two_regions, .n_regions = 2};
+  CnvSchedule schedule;
+
+  for (int p = 0; p < 2; p++) {
+    CnvFilter filter;
+
+    test_filter_init(&filter);
+    filter.type = CNV_FILTER_DISK;
+    filter.radius = 60 + p;
+    plans[p] = cnv_plan_new(&filter, &image, CNV_ALGORITHM_TILED, cnv_backend_find("cpu"), NULL);
+    ck_assert(plans[p] != NULL && plans[p]->n_taps > CNV_CONSTANT_TAPS / 2);
+    cnv_filter_clear(&filter);
+  }
+  set_work(&schedule, &work);
+  ck_assert_uint_eq(schedule.banks->len, 2);
+  ck_assert_uint_eq(schedule.launches->len, 2);
+  for (guint i = 0; i < 2; i++) {
+    const CnvLaunch *l = &g_array_index(schedule.launches, CnvLaunch, i);
+    const CnvBlockJob *job = &g_array_index(schedule.block_jobs, CnvBlockJob, l->first);
+    const CnvPlane *plane = &g_array_index(schedule.planes, CnvPlane, job->job.plan * CNV_MAX_PLANES);
+    const CnvTerm *term = &plans[job->job.plan]->plane[0].term[0];
+    const float *taps = &g_array_index(schedule.taps, float, l->bank + plane->term[0].taps[0]);
+
+    ck_assert_uint_eq(l->bank, g_array_index(schedule.banks, guint, i));
+    ck_assert_uint_le(plane->term[0].taps[0] + (guint)(term->n[CNV_X] * term->n[CNV_Y]), CNV_CONSTANT_TAPS);
+    for (int y = 0; y < term->n[CNV_Y]; y++) /* column by column there */
+      ck_assert(taps[5 * term->n[CNV_Y] + y] == (float)cnv_plan_tap(plans[job->job.plan], term, 5, y));
+  }
+  cnv_schedule_clear(&schedule);
+  for (int p = 0; p < 2; p++)
+    cnv_plan_unref(plans[p]);
+}
+END_TEST
+
 static void
 add_tests(TCase *tcase)
 {
@@ -740,6 +779,7 @@ add_tests(TCase *tcase)
   tcase_add_test(tcase, test_work_again);
   tcase_add_test(tcase, test_masks);
   tcase_add_test(tcase, test_refusals);
+  tcase_add_test(tcase, test_banks);
 }
 
 int

@@ -31,7 +31,7 @@
 #define LARGE_INTEGER 4096
 #define LARGEST_ERROR 64
 
-#define MAX_VARIANTS 16
+#define MAX_VARIANTS 24
 
 typedef struct {
   const char *name;
@@ -403,7 +403,7 @@ integer_at(const Fixture *f, const guint32 *words, int term, int out, int row, i
 /* Row i of the taps of all frames, in pairs of frames all frames' first rows before the next; of one term, in the words
  * of two of them; returns the sum of its integers. */
 static double
-check_row(const Fixture *f, const guint32 *words, int n_rows, int i, int term)
+check_row(const Fixture *f, const guint32 *words, int n_rows, int i, int term, double *magnitude)
 {
   int n_frames = 2 * f->variant->pairs, frame = n_frames ? i % n_frames : i / n_rows;
   int j = n_frames ? i / n_frames : i % n_rows;
@@ -428,6 +428,7 @@ check_row(const Fixture *f, const guint32 *words, int n_rows, int i, int term)
       ck_assert_msg(bytes == 1 || integer_at(f, words, term, out, i % 2, at * 2 + 1) == 256 * got,
                     "%s: bytes of a sample", f->name);
       sum += out == 0 ? got : 0;
+      *magnitude += out == 0 ? fabs(got) : 0;
     }
   return sum;
 }
@@ -439,14 +440,16 @@ check_dense(const Fixture *f, guint n_words)
   int n_rows = v->kept_rows ? v->kept_rows : n_products(f) == 1 ? f->needs.rows : (f->needs.rows + 1) / 2 * 2;
   int words_of_two = CNV_DENSE_FRAGMENTS(v->bytes, v->k_x, v->terms, v->digits) * 64;
   int n_all = (v->pairs ? 2 * v->pairs : f->needs.n_frames) * n_rows;
-  double sum[2] = {0, 0};
+  double sum[2] = {0, 0}, magnitude = 0;
 
   ck_assert_uint_eq(n_words, (guint)((n_all + 1) / 2 * words_of_two));
   /* Where the gain is 0, nothing is read. */
   ck_assert_int_eq(f->job.term.n[CNV_Y], f->plane->gain[f->channel] == 0 ? 0 : n_rows);
   for (int i = 0; i < n_all; i++)
     for (int t = 0; t < v->terms; t++)
-      sum[t] += check_row(f, f->words + i / 2 * words_of_two, n_rows, i, t);
+      sum[t] += check_row(f, f->words + i / 2 * words_of_two, n_rows, i, t, &magnitude);
+  ck_assert_msg(ldexp(magnitude * f->plane->full[f->channel], f->job.shift) < ldexp(1, v->digits > 2 ? 39 : 31),
+                "%s: sums of up to %g", f->name, magnitude * f->plane->full[f->channel]);
   for (int i = 0; i <= 2; i++) {
     double value = rint(f->plane->full[f->channel] * i / 2), in_memory = ldexp(value, f->job.shift);
     double first = sum[0] * in_memory + f->job.bias[0];

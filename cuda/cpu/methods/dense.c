@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Taps in two dimensions, each multiplied: the ring has rows as they are loaded.
+ * Multiplies by each tap in two dimensions. The ring has loaded rows.
  */
 #include "cpu/cpu.h"
 
@@ -27,7 +27,7 @@ run(CpuWorker *worker, const CpuTile *tile)
 
 const CpuMethod cnv_cpu_dense = {
     .name = "dense",
-    .algorithm = CNV_ALGORITHM_TILED,
+    .algorithms = 1 << CNV_ALGORITHM_TILED,
     .unit = 1,
     .cost = cnv_cpu_cost_of_taps,
     .shape = cnv_cpu_shape_rings,

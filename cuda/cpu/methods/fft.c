@@ -338,7 +338,7 @@ run(CpuWorker *worker, const CpuTile *tile)
 
 const CpuMethod cnv_cpu_fft = {
     .name = "fft",
-    .algorithm = CNV_ALGORITHM_TILED,
+    .algorithms = 1 << CNV_ALGORITHM_TILED,
     .by_job = TRUE,
     .unit = 130,
     .cost = cost,

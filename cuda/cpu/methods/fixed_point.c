@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Tiles of a narrow gaussian of 8-bit samples in 16 bits, which hold twice as many numbers as float32 does: products
- * are rounded to 124ths of a level along rows, and to 256ths down columns, so that few samples are one off.
+ * Narrow gaussians of 8 bits in 16-bit arithmetic, with twice as many numbers per vector as float32. Products are
+ * rounded to 1/124 of a level along rows, and to 1/256 down columns, so that few samples are one off.
  */
 #include "cpu/cpu.h"
 
@@ -17,6 +17,8 @@
 #define SLACK 1e-5  /* of gains that are 1 */
 
 #define FASTER 8.0 /* than float32: twice as many numbers in a vector, equal taps first added, two products at once */
+
+#define WIDTH_MAX 4096 /* samples of a tile's row */
 
 #define MOST_SLOTS (2 * CNV_CPU_FIXED_RADIUS + CNV_CPU_ROWS)
 
@@ -48,7 +50,7 @@ find_axis(CpuFixed *fixed, const CpuPlane *plane, int axis, double gain)
     rest -= tap;
   }
   fixed->tap[0] = (gint16)rint(rest); /* for twice the sample, so that all have their sum */
-  return rest <= G_MAXINT16;          /* one tap alone has too large a gain */
+  return rest <= G_MAXINT16;          /* FALSE for a single tap, whose gain is too large */
 }
 
 /* Sums of binomial taps often lie in the middle between two levels: only gaussians' never do. */
@@ -82,7 +84,7 @@ shape(CpuPlane *plane)
 
   plane->slots = plane->from->term[0].n[CNV_Y] - 1 + CNV_CPU_ROWS;
   plane->term[0].slots = 0; /* the ring is among the worker's shorts */
-  cnv_cpu_shape_near(plane, cnv_divide_up(plane->slots, sizeof(float) / sizeof(gint16)));
+  cnv_cpu_shape_width(plane, WIDTH_MAX);
   plane->short_odd = (gsize)cnv_divide_up(plane->widest / 2 + apron, slack) * slack + slack;
   /* An odd number of cache lines and a half: the rows of a column share neither cache sets nor banks. */
   plane->short_stride = 2 * plane->short_odd + CNV_CPU_ALIGNMENT / sizeof(gint16) * 3 / 2;
@@ -97,7 +99,7 @@ lay_out(CpuWorker *worker, const CpuPlane *plane, CpuArena *arena)
   worker->sources = cnv_cpu_take(arena, plane->widest / plane->from->channels + 2 * CNV_CPU_FIXED_RADIUS, sizeof(int));
 }
 
-/* The columns that a row is loaded with, from an even number of samples before the tile on. */
+/* Returns the columns of a loaded row, which begin an even number of samples before the tile. */
 static CpuColumns
 find_columns(CpuWorker *worker, const CpuTile *tile)
 {
@@ -109,14 +111,14 @@ find_columns(CpuWorker *worker, const CpuTile *tile)
   return columns;
 }
 
-/* Where a row is loaded to. */
+/* Returns the place of a loaded row. */
 static gint16 *
 line_of(const CpuWorker *worker)
 {
   return worker->shorts + CNV_CPU_FIXED_BLOCK;
 }
 
-/* Pixels first to last - 1, one by one. row NULL: a missing one. */
+/* Loads pixels first to last - 1, one by one. row NULL: they are missing. */
 static void
 load_pixels(const CpuColumns *columns, int first, int last, const guint8 *row)
 {
@@ -133,7 +135,7 @@ load_pixels(const CpuColumns *columns, int first, int last, const guint8 *row)
   }
 }
 
-/* Row y of the field, -1 for a missing one. */
+/* Loads row y of the field, -1 for a missing one. */
 static void
 load_row(const CpuColumns *columns, int y)
 {
@@ -146,6 +148,7 @@ load_row(const CpuColumns *columns, int y)
     load_pixels(columns, columns->first, columns->last, NULL);
     return;
   }
+  cnv_cpu_prefetch(tile, columns->inside, columns->end, y + CNV_CPU_AHEAD);
   inside += (inside - columns->first) * channels % 2 && inside < columns->end; /* whose first sample is an even one */
   load_pixels(columns, columns->first, inside, row);
   tile->frame->simd->fixed->load(line_of(columns->worker) + (inside - columns->first) * channels / 2, plane->short_odd,
@@ -153,7 +156,7 @@ load_row(const CpuColumns *columns, int y)
   load_pixels(columns, columns->end, columns->last, row);
 }
 
-/* The tile's part of row y of a frame. */
+/* Returns the tile's part of row y of a frame. */
 static guint8 *
 row_of(const CpuTile *tile, const CnvFrame *frame, int y)
 {
@@ -162,7 +165,7 @@ row_of(const CpuTile *tile, const CnvFrame *frame, int y)
   return cnv_component_at(frame, &tile->plane->from->component[0], job, tile->first + job->move_x, y + job->move_y);
 }
 
-/* CNV_CPU_ROWS rows of output, as far as the tile goes. */
+/* Stores CNV_CPU_ROWS rows of output, as far as the tile goes. */
 static void
 fill_rows(CpuWorker *worker, const CpuTile *tile, int y, const gint16 *const *rows)
 {
@@ -178,7 +181,7 @@ fill_rows(CpuWorker *worker, const CpuTile *tile, int y, const gint16 *const *ro
     simd->merge(to[i], row_of(tile, &tile->frame->in, y + i), plane->mask, n);
 }
 
-/* The weight of each sample of a row, of 255. */
+/* Returns the weight of each sample of a row, of 255. */
 static const guint8 *
 weights_of(CpuWorker *worker, const CpuTile *tile, int y)
 {
@@ -187,9 +190,9 @@ weights_of(CpuWorker *worker, const CpuTile *tile, int y)
   return cnv_cpu_spread((guint8 *)worker->scratch, weights, tile->last - tile->first, tile->plane->from->channels);
 }
 
-/* Stores sums of a row, blended with the input. */
+/* Composites the sums of a row over the input. */
 static void
-blend_row(CpuWorker *worker, const CpuTile *tile, int y, const gint16 *sums)
+composite_row(CpuWorker *worker, const CpuTile *tile, int y, const gint16 *sums)
 {
   const CpuPlane *plane = tile->plane;
   const CpuSimd *simd = tile->frame->simd;
@@ -197,14 +200,14 @@ blend_row(CpuWorker *worker, const CpuTile *tile, int y, const gint16 *sums)
   guint8 *to = row_of(tile, &tile->frame->out, y);
   const guint8 *in = row_of(tile, &tile->frame->in, y);
 
-  simd->fixed->blend(to, sums, plane->short_odd, weights_of(worker, tile, y), in, n);
+  simd->fixed->composite(to, sums, plane->short_odd, weights_of(worker, tile, y), in, n);
   if (plane->mask)
     simd->merge(to, in, plane->mask, n);
 }
 
-/* The same if other jobs may write samples of weight 0. */
+/* Composites the sums of a row if other jobs may write samples of weight 0. */
 static void
-blend_shared_row(CpuWorker *worker, const CpuTile *tile, int y, const gint16 *sums)
+composite_shared_row(CpuWorker *worker, const CpuTile *tile, int y, const gint16 *sums)
 {
   const CpuPlane *plane = tile->plane;
   float *acc = worker->term[0].acc;
@@ -216,9 +219,9 @@ blend_shared_row(CpuWorker *worker, const CpuTile *tile, int y, const gint16 *su
   cnv_cpu_store_row(worker, tile, y, acc);
 }
 
-/* CNV_CPU_ROWS rows of output of a job with coverage, as far as the tile goes. */
+/* Composites CNV_CPU_ROWS rows of output of a job with coverage, as far as the tile goes. */
 static void
-blend_rows(CpuWorker *worker, const CpuTile *tile, int y, const gint16 *const *rows)
+composite_rows(CpuWorker *worker, const CpuTile *tile, int y, const gint16 *const *rows)
 {
   const CpuPlane *plane = tile->plane;
   const CpuSimdFixed *simd = tile->frame->simd->fixed;
@@ -228,7 +231,7 @@ blend_rows(CpuWorker *worker, const CpuTile *tile, int y, const gint16 *const *r
   simd->column(sums, plane->short_stride, rows, 0, (n + 1) / 2, &plane->fixed[CNV_Y]);
   simd->column(sums, plane->short_stride, rows, plane->short_odd, n / 2, &plane->fixed[CNV_Y]);
   for (int end = MIN(y + CNV_CPU_ROWS, tile->bottom); y < end; y++, sums += plane->short_stride)
-    (tile->job->shared ? blend_shared_row : blend_row)(worker, tile, y, sums);
+    (tile->job->shared ? composite_shared_row : composite_row)(worker, tile, y, sums);
 }
 
 static void
@@ -269,13 +272,13 @@ run(CpuWorker *worker, const CpuTile *tile)
     if (tile->job->coverage_pitch == 0)
       fill_rows(worker, tile, y, first);
     else
-      blend_rows(worker, tile, y, first);
+      composite_rows(worker, tile, y, first);
   }
 }
 
 const CpuMethod cnv_cpu_fixed_point = {
     .name = "fixed-point",
-    .algorithm = CNV_ALGORITHM_SEPARABLE,
+    .algorithms = 1 << CNV_ALGORITHM_SEPARABLE,
     .unit = 1 / FASTER,
     .cost = cnv_cpu_cost_of_taps,
     .fits = fits,

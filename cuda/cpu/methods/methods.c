@@ -23,7 +23,7 @@ cnv_cpu_choose_methods(CpuPlane *plane)
     const CpuMethod *method = methods[i], **best = method->by_job ? &plane->large : &plane->method;
     double least = *best ? cnv_cpu_cost(*best, plane, samples, rows) : G_MAXDOUBLE;
 
-    if (method->algorithm == plane->from->algorithm && !(method->wide_tiles && plane->small_tiles) &&
+    if (method->algorithms >> plane->from->algorithm & 1 && !(method->wide_tiles && plane->small_tiles) &&
         cnv_cpu_cost(method, plane, samples, rows) < least && (!method->fits || method->fits(plane)) &&
         cnv_cpu_cost(method, plane, samples, rows) < least)
       *best = method;

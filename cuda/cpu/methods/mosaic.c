@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Mosaic: means of cells, row of cells after row of cells. Columns of a row of cells are added up first, by vector
- * code, then the columns of each cell.
+ * Mosaic: means of cells, one row of cells after the other. Vector code adds up the columns of a row of cells, then the
+ * columns of each cell are added.
  */
 #include "cpu/cpu.h"
 
 #include <string.h>
 
-#define ROWS_MAX 16 /* added up in float32, which holds so many samples of 16 bits exactly; sums go on in double */
+#define ROWS_MAX 16 /* added up in float32, which is exact for this number of 16-bit samples; double adds these sums */
 
 static void
 lay_out(CpuWorker *worker, const CpuPlane *plane, CpuArena *arena)
@@ -68,7 +68,7 @@ sum_cells(CpuWorker *worker, const CpuTile *cells)
   }
 }
 
-/* Gives each pixel of a tile's row the mean of its cell, of `rows` rows. */
+/* Fills each pixel of a tile's row with the mean of its cell, of `rows` rows. */
 static void
 spread(const CpuWorker *worker, const CpuTile *tile, int rows)
 {
@@ -89,8 +89,8 @@ spread(const CpuWorker *worker, const CpuTile *tile, int rows)
   }
 }
 
-/* Makes the means of the cells that row y of a tile lies in, in acc of its term. Returns the first of its rows that
- * lies in others. */
+/* Computes the means of the cells of row y of a tile, in acc of its term. Returns the first row of the tile below these
+ * cells. */
 static int
 make_means(CpuWorker *worker, const CpuTile *tile, int y)
 {
@@ -125,7 +125,7 @@ run(CpuWorker *worker, const CpuTile *tile)
 
 const CpuMethod cnv_cpu_mosaic = {
     .name = "mosaic",
-    .algorithm = CNV_ALGORITHM_MOSAIC,
+    .algorithms = 1 << CNV_ALGORITHM_MOSAIC,
     .unit = 2,
     .shape = cnv_cpu_shape_rings,
     .lay_out = lay_out,

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Tiles of a term whose taps are sums of cosines on both axes: their time hardly depends on the number of taps. A tile
- * is done in bands of CNV_CPU_BAND rows: sums slide down its columns, many side by side, then along its rows, all of
- * the band side by side. Rows are loaded twice, where they enter the sums and where they leave them.
+ * Taps that are sums of cosines on both axes, by running sums: the time hardly depends on the number of taps. A tile is
+ * filtered in bands of CNV_CPU_BAND rows: first down its columns, many side by side, then along its rows, all of the band
+ * side by side. Rows are loaded twice, when they enter the sums and when they leave them.
  */
 #include "cpu/cpu.h"
 
 #include "plan/arith.h"
 
 #define WIDTH_MAX 8192   /* samples of a tile's row */
-#define TILES_A_THREAD 4 /* so that a thread that is held up does not hold up the frame */
+#define TILES_A_THREAD 4 /* so that one delayed thread does not delay the frame */
 
-/* Columns or rows at least after which sums begin anew, and no fewer than the taps: more tiles for many threads, less
- * beside a region, but more starts. Along rows of more than 8 bits they would not be exact enough for longer. */
+/* Least distance between starts of sums, and at least the taps. A smaller one makes more tiles for many threads and less
+ * work beside a region, but more starts. Along rows of more than 8 bits a larger one would not be exact enough. */
 #define RESTART 256
 #define RESTART_DEEP 128
 
 /* ---- columns ---- */
 
-/* Columns that are loaded at a time: whole blocks of samples. */
+/* Returns the columns that are loaded at a time: whole blocks of samples. */
 static int
 chunk_of(const CpuTile *tile)
 {
@@ -39,23 +39,23 @@ state_of(const CpuColumns *columns, int x)
   return columns->worker->down + (gsize)block * CNV_CPU_COSINES_STATE;
 }
 
-/* Sums of columns x to last - 1, for row y. run: of these columns. */
+/* Starts the sums of columns x to last - 1, for row y. slide: of these columns. */
 static void
-start_columns(const CpuColumns *columns, int y, int x, int last, CpuRun run)
+start_columns(const CpuColumns *columns, int y, int x, int last, CpuSlide slide)
 {
   const CpuTerm *term = &columns->tile->plane->term[0];
   const CpuCosines *cosines = &term->cosines[CNV_Y];
   int top = y - term->from->anchor[CNV_Y], n_rows = 2 * cosines->radius + 1;
 
-  memset(state_of(columns, x), 0, run.n_blocks * CNV_CPU_COSINES_STATE * sizeof(float));
+  memset(state_of(columns, x), 0, slide.n_blocks * CNV_CPU_COSINES_STATE * sizeof(float));
   for (int at = 0; at < n_rows; at += CNV_CPU_BAND) {
-    run.n = MIN(CNV_CPU_BAND, n_rows - at);
-    cnv_cpu_columns_load(columns, columns->worker->enter, top + at, run.n, x, last);
-    columns->tile->frame->simd->wide->start(state_of(columns, x), &run, at, cosines);
+    slide.n = MIN(CNV_CPU_BAND, n_rows - at);
+    cnv_cpu_columns_load(columns, columns->worker->enter, top + at, slide.n, x, last);
+    columns->tile->frame->simd->wide->start(state_of(columns, x), &slide, at, cosines);
   }
 }
 
-/* Sums down the columns for a band of rows, y to end - 1, those of a column side by side. */
+/* Computes sums down the columns for rows y to end - 1; those of a column are stored side by side. */
 static void
 slide_down(const CpuColumns *columns, int y, int end)
 {
@@ -64,13 +64,13 @@ slide_down(const CpuColumns *columns, int y, int end)
   const CpuTerm *term = &tile->plane->term[0];
   const CpuCosines *cosines = &term->cosines[CNV_Y];
   CpuWorker *worker = columns->worker;
-  CpuRun run = {.to = worker->squares,
-                .to_stride = CNV_CPU_BAND,
-                .to_block = CNV_CPU_SQUARE,
-                .enter = worker->enter,
-                .leave = worker->leave,
-                .stride = CNV_CPU_CHUNK,
-                .n = end - y};
+  CpuSlide slide = {.to = worker->squares,
+                    .to_stride = CNV_CPU_BAND,
+                    .to_block = CNV_CPU_SQUARE,
+                    .enter = worker->enter,
+                    .leave = worker->leave,
+                    .stride = CNV_CPU_CHUNK,
+                    .n = end - y};
   gsize pixel = (gsize)tile->plane->from->channels * CNV_CPU_BAND;
   int above = y - term->from->anchor[CNV_Y];
 
@@ -78,13 +78,13 @@ slide_down(const CpuColumns *columns, int y, int end)
     int last = MIN(x + chunk, columns->end);
     float *to = worker->turned + (x - columns->first) * pixel;
 
-    run.n_blocks = blocks_of(tile, last - x);
+    slide.n_blocks = blocks_of(tile, last - x);
     if (y == cnv_cpu_origin(tile, CNV_Y))
-      start_columns(columns, y, x, last, run);
-    cnv_cpu_columns_load(columns, worker->enter, above + 2 * cosines->radius + 1, run.n, x, last);
-    cnv_cpu_columns_load(columns, worker->leave, above, run.n, x, last);
-    simd->run(state_of(columns, x), &run, cosines);
-    for (int b = 0; b < run.n_blocks; b++, to += CNV_CPU_SQUARE)
+      start_columns(columns, y, x, last, slide);
+    cnv_cpu_columns_load(columns, worker->enter, above + 2 * cosines->radius + 1, slide.n, x, last);
+    cnv_cpu_columns_load(columns, worker->leave, above, slide.n, x, last);
+    simd->slide(state_of(columns, x), &slide, cosines);
+    for (int b = 0; b < slide.n_blocks; b++, to += CNV_CPU_SQUARE)
       simd->transpose(to, CNV_CPU_BAND, worker->squares + b * CNV_CPU_SQUARE, CNV_CPU_BAND);
   }
   cnv_cpu_columns_repeat(columns, worker->turned, pixel);
@@ -92,8 +92,8 @@ slide_down(const CpuColumns *columns, int y, int end)
 
 /* ---- rows ---- */
 
-/* Sums along the rows of a band, which become rows of the term's sums from the tile's first pixel on. Columns are
- * counted from the first one here. */
+/* Computes sums along the rows of a band: rows of the term's sums from the tile's first pixel on. Columns are counted
+ * from the place where sums start. */
 static void
 slide_along(CpuWorker *worker, const CpuTile *tile)
 {
@@ -106,37 +106,37 @@ slide_along(CpuWorker *worker, const CpuTile *tile)
 
   for (int x = 0, end; x < last; x = end) {
     const float *taps = worker->turned + x * pixel;
-    CpuRun run = {.to = worker->squares,
-                  .to_stride = pixel,
-                  .to_block = CNV_CPU_BAND,
-                  .enter = taps,
-                  .leave = taps,
-                  .stride = pixel,
-                  .n = n_taps,
-                  .n_blocks = channels};
+    CpuSlide slide = {.to = worker->squares,
+                      .to_stride = pixel,
+                      .to_block = CNV_CPU_BAND,
+                      .enter = taps,
+                      .leave = taps,
+                      .stride = pixel,
+                      .n = n_taps,
+                      .n_blocks = channels};
     float *acc = worker->term[0].acc + (gsize)MAX(x - first, 0) * channels;
 
     if (x % restart == 0) {
       memset(worker->along, 0, channels * CNV_CPU_COSINES_STATE * sizeof(float));
-      simd->start(worker->along, &run, 0, cosines);
+      simd->start(worker->along, &slide, 0, cosines);
     }
     end = MIN(MIN(x + chunk, x < first ? first : last), x - x % restart + restart);
-    run.enter += n_taps * pixel;
-    run.n = end - x;
-    simd->run(worker->along, &run, cosines);
+    slide.enter += n_taps * pixel;
+    slide.n = end - x;
+    simd->slide(worker->along, &slide, cosines);
     for (int i = 0; x >= first && i < blocks_of(tile, end - x); i++, acc += CNV_CPU_BAND)
       simd->transpose(acc, stride, worker->squares + i * CNV_CPU_SQUARE, CNV_CPU_BAND);
   }
 }
 
-/* Places that are much the same distance apart, whole bands. */
+/* Returns a distance between starts, in whole bands, that divides the size into nearly equal parts. */
 static int
 restart_after(int size, int least)
 {
   return cnv_divide_up(cnv_divide_up(size, MAX(size / least, 1)), CNV_CPU_BAND) * CNV_CPU_BAND;
 }
 
-/* Tiles are as wide as cache permits: only a band of rows stays in it. They end where sums begin anew. */
+/* Tiles are as wide as the cache permits for a band of rows. They end where sums start anew. */
 static void
 shape(CpuPlane *plane)
 {
@@ -152,8 +152,8 @@ shape(CpuPlane *plane)
   plane->term[0].slots = 0; /* there is no ring */
 }
 
-/* Tiles are as high as sums go down without a new start; there are more than one for each
- * thread where taps are few beside a tile's width. */
+/* Tiles are as high as the distance between starts. Each thread has several if the taps are short relative to a tile's
+ * width. */
 static void
 size_tiles(const CpuPlane *plane, const CnvJob *job, int threads, int size[CNV_N_AXES])
 {
@@ -179,7 +179,7 @@ fill(CpuPlane *plane, CpuArena *arena)
   }
 }
 
-/* A few columns beyond the apron are read, and do not count. */
+/* A few columns beyond the apron are read, without effect. */
 static void
 lay_out(CpuWorker *worker, const CpuPlane *plane, CpuArena *arena)
 {
@@ -216,7 +216,7 @@ run(CpuWorker *worker, const CpuTile *tile)
 
 const CpuMethod cnv_cpu_running_sum = {
     .name = "running-sum",
-    .algorithm = CNV_ALGORITHM_SEPARABLE,
+    .algorithms = 1 << CNV_ALGORITHM_SEPARABLE,
     .wide_tiles = TRUE,
     .unit = 40,
     .fits = cnv_cpu_find_cosines,

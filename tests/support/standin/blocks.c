@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "kernels_of.h"
+#include "launch.h"
 #include "plan/component.h"
 #include "plan/regions/shape.h"
 
@@ -15,8 +15,6 @@ typedef struct {
   const CnvBlockJob *from;
   const CnvBlockArgs *launch;
 } BlockJob;
-
-typedef void (*JobFunc)(const KernelRun *run, const BlockJob *opened);
 
 static const void *
 read_array(const KernelRun *run, guint64 address, gsize size)
@@ -69,31 +67,17 @@ blocks_cover(const KernelRun *run)
 static void
 expect_size(const KernelRun *run, const BlockJob *opened, int by[2], int of[2])
 {
+  const CnvKernelKind *kind = cnv_kernel_kind(run->id);
+  const CnvCellBlocks *cells = &opened->from->cells;
   const CnvJob *job = &opened->block.job;
-  int C = opened->block.a.channels, sums = opened->from->sums_rows * opened->block.a.n_terms;
-  gboolean rows = strstr(run->name, "_rows") != NULL;
 
-  by[0] = CNV_POINT_WIDTH;
-  by[1] = CNV_POINT_HEIGHT;
-  of[0] = job->width * (strstr(run->name, "stage") ? 1 : C);
-  of[1] = rows ? sums : job->height;
-  if (strstr(run->name, "cells")) {
-    const CnvCellBlocks *cells = &opened->from->cells;
-
-    for (int axis = 0; axis < CNV_N_AXES; axis++) {
-      by[axis] = cells->cells[axis];
-      of[axis] = cells->end[axis] - cells->first[axis];
-    }
-  } else if (strstr(run->name, "mosaic")) {
-    by[0] = by[1] = 1;
-    of[0] = cnv_mosaic_blocks(&opened->block.a, job, CNV_X);
-    of[1] = cnv_mosaic_blocks(&opened->block.a, job, CNV_Y);
-  } else if (strstr(run->name, "tiled") || strstr(run->name, "cnv_columns")) {
-    by[0] = CNV_COLUMNS_WIDTH;
-    by[1] = CNV_COLUMNS_HEIGHT;
-  } else if (strstr(run->name, "cnv_rows")) {
-    by[0] = CNV_ROWS_WIDTH;
-    by[1] = CNV_ROWS_HEIGHT;
+  for (int axis = 0; axis < CNV_N_AXES; axis++) {
+    by[axis] = kind->divides ? cells->cells[axis] : kind->by_cells ? 1 : axis == CNV_X ? kind->block_x : kind->block_y;
+    of[axis] = kind->divides    ? cells->end[axis] - cells->first[axis]
+               : kind->by_cells ? cnv_mosaic_blocks(&opened->block.a, job, axis)
+               : axis == CNV_X  ? job->width * (kind->by_pixels ? 1 : opened->block.a.channels)
+               : kind->by_terms ? opened->from->sums_rows * opened->block.a.n_terms
+                                : job->height;
   }
 }
 
@@ -101,13 +85,15 @@ expect_size(const KernelRun *run, const BlockJob *opened, int by[2], int of[2])
 static void
 check_blocks(const KernelRun *run, const BlockJob *opened, int n_blocks)
 {
+  const CnvKernelKind *kind = cnv_kernel_kind(run->id);
   int by[2], of[2], x = opened->from->columns, y = x > 0 ? n_blocks / x : 0;
 
   expect_size(run, opened, by, of);
-  if (strstr(run->name, "cells"))
+  if (kind->divides)
     y /= MAX(opened->from->cells.slices, 1);
-  if (x < 1 || n_blocks % x != 0)
-    standin_report("%s: a job of %d blocks has %d a row", run->name, n_blocks, x);
+  if (x < 1 || n_blocks % x != 0 || run->size->block[0] != kind->threads_x || run->size->block[1] != kind->threads_y)
+    standin_report("%s: a job of %d blocks has %d a row, of %u x %u threads", run->name, n_blocks, x,
+                   run->size->block[0], run->size->block[1]);
   if (x * by[0] < of[0] || y * by[1] < of[1] || (x - 1) * by[0] >= of[0] || (y - 1) * by[1] >= of[1])
     standin_report("%s: %d x %d blocks of %d x %d for %d x %d samples", run->name, x, y, by[0], by[1], of[0], of[1]);
 }
@@ -131,29 +117,7 @@ open_job(const KernelRun *run, const CnvBlockJob *from, BlockJob *opened)
   return TRUE;
 }
 
-static void
-run_jobs(const KernelRun *run, JobFunc func)
-{
-  const CnvBlockArgs *l = run->args;
-  const CnvBlockJob *jobs = read_array(run, l->jobs, l->n_jobs * sizeof(CnvBlockJob));
-
-  if (jobs && jobs[0].first_block != 0)
-    standin_report("%s: the first job begins with block %d", run->name, jobs[0].first_block);
-  for (int i = 0; jobs && i < l->n_jobs; i++) {
-    int end = i + 1 < l->n_jobs ? jobs[i + 1].first_block : (int)run->size->grid[0];
-    BlockJob opened;
-
-    if (!open_job(run, &jobs[i], &opened))
-      continue;
-    opened.job = (Job){.op = run->op, .block = &opened.block, .bytes = opened.block.bytes, .taps = run->taps};
-    if (jobs[i].job.coverage_pitch > 0)
-      opened.job.coverage = find_coverage(run, l->coverage, &jobs[i].job, FALSE);
-    check_blocks(run, &opened, end - jobs[i].first_block);
-    func(run, &opened);
-  }
-}
-
-/* ---- kernels ---- */
+/* ---- mosaic ---- */
 
 /* A cell, in the padded samples. */
 typedef struct {
@@ -224,7 +188,7 @@ cells_reach(const CnvBlock *b)
 }
 
 static void
-mosaic_job(const KernelRun *run, const BlockJob *opened)
+mosaic_job(const BlockJob *opened)
 {
   const CnvBlock *b = &opened->block;
   int n = b->job.width * b->a.channels * b->job.height, sources = b->sources.n;
@@ -281,79 +245,34 @@ check_cells(const KernelRun *run, const BlockJob *opened)
   }
 }
 
-/* The sum of the samples of a cell's channel in some rows, each counted from the job's first. */
-static guint32
-sum_of_cell(const CnvBlock *b, const Padded *from, Reach reach, const Cell *cell, int channel, int y, int end)
-{
-  double sum = 0;
+/* ---- sums that one launch makes for another ---- */
 
-  for (; y < end; y++)
-    for (int x = cell->x; x < cell->end_x; x++)
-      sum += from->value[(gsize)(y + reach.above) * from->width + x * b->a.channels + channel] + b->a.mid[channel];
-  return (guint32)sum;
-}
-
-/* Writes the sums of a job's slices, or holds what was written against them. */
 static void
-slice_sums(const KernelRun *run, const BlockJob *opened)
+sums_of_cells(const KernelRun *run, const BlockJob *opened, gboolean writes)
 {
-  const CnvBlock *b = &opened->block;
   const CnvCellBlocks *cells = &opened->from->cells;
-  int C = b->a.channels, n = cells->cells[CNV_X] * C, columns = opened->from->columns;
-  int rows = cells->end[CNV_Y] - cells->first[CNV_Y], writes = opened->launch->only_sums;
-  gsize size = (gsize)columns * rows * cells->slices * n * sizeof(guint32);
-  guint8 *at =
-      standin_access(run->op, opened->launch->sums + opened->from->sums * sizeof(float), size, writes, run->name);
-  Reach reach = cells_reach(b);
-  Padded from = samples_pad(&opened->job, reach, -1, 0);
+  gsize n = (gsize)opened->from->columns * (gsize)(cells->end[CNV_Y] - cells->first[CNV_Y]) * (gsize)cells->slices *
+            (gsize)(cells->cells[CNV_X] * opened->block.a.channels);
 
-  for (int i = 0; at && i < rows * cells->slices * (cells->end[CNV_X] - cells->first[CNV_X]) * C; i++) {
-    int c = i % C, x = i / C % (cells->end[CNV_X] - cells->first[CNV_X]);
-    int y = i / C / (cells->end[CNV_X] - cells->first[CNV_X]), slice = y % cells->slices;
-    int px = cnv_cell_edge(&b->a, &b->job, CNV_X, cells->first[CNV_X] + x) - b->job.x;
-    int py = cnv_cell_edge(&b->a, &b->job, CNV_Y, cells->first[CNV_Y] + y / cells->slices) - b->job.y;
-    Cell cell = cell_at(b, reach, MAX(px, 0), MAX(py, 0));
-    int height = cell.end_y - cell.y, share = (height + cells->slices - 1) / cells->slices, top = cell.y - reach.above;
-    guint32 sum = sum_of_cell(b, &from, reach, &cell, c, top + MIN(slice * share, height),
-                              top + MIN((slice + 1) * share, height));
-    gsize index = ((gsize)y * columns + x / cells->cells[CNV_X]) * n + x % cells->cells[CNV_X] * C + c;
-
-    if (writes)
-      memcpy(at + index * sizeof(sum), &sum, sizeof(sum));
-    else if (memcmp(at + index * sizeof(sum), &sum, sizeof(sum)) != 0)
-      standin_report("%s: slice %d of cell (%d, %d) has no sum", run->name, slice, x, y / cells->slices);
-  }
-  g_free(from.value);
+  launch_mark(run, opened->launch->sums + opened->from->sums * sizeof(float), n, sizeof(guint32), &opened->from->job, 0,
+              writes, "sum of a slice of a cell");
 }
 
+/* Row sums of all terms. */
 static void
-cells_job(const KernelRun *run, const BlockJob *opened)
+sums_of_rows(const KernelRun *run, const BlockJob *opened, gboolean writes)
 {
-  check_cells(run, opened);
-  if (cnv_cells_have_means(&opened->block.a) && opened->from->cells.slices > 1)
-    slice_sums(run, opened);
-  if (!opened->launch->only_sums)
-    mosaic_job(run, opened);
-}
+  const CnvBlockJob *from = opened->from;
+  const CnvPlane *a = &opened->block.a;
+  gsize n = (gsize)from->sums_rows * (gsize)from->sums_stride;
 
-static void
-sum_job(const KernelRun *run, const BlockJob *opened)
-{
-  const CnvBlock *b = &opened->block;
-  gsize n = (gsize)b->job.width * b->a.channels * b->job.height;
-  double *sums[CNV_MAX_TERMS];
-
-  if (cnv_cells_have_means(&b->a)) {
-    mosaic_job(run, opened);
-    return;
+  for (int t = 0; t < a->n_terms; t++) {
+    if (from->sums_stride < from->job.width * a->channels ||
+        from->sums_rows < from->job.height + a->term[t].n[CNV_Y] - 1 || !a->term[t].separable)
+      standin_report("%s: %d rows of %d sums for term %d", run->name, from->sums_rows, from->sums_stride, t);
+    launch_mark(run, opened->launch->sums + (from->sums + (gsize)t * n) * sizeof(float), n, sizeof(float), &from->job,
+                t, writes, "row sum");
   }
-  for (int t = 0; t < b->a.n_terms; t++) {
-    sums[t] = g_new0(double, n);
-    samples_add_term(&opened->job, &b->a.term[t], sums[t]);
-  }
-  samples_store_terms(&opened->job, sums);
-  for (int t = 0; t < b->a.n_terms; t++)
-    g_free(sums[t]);
 }
 
 /* A texture over the samples from `start` on, up to that at `last`. */
@@ -367,127 +286,54 @@ check_texture(const KernelRun *run, guint64 object, guint64 start, guint64 last,
     standin_report("%s: the texture is none of the samples that are to be read", run->name);
 }
 
-/* Where a term's row sums lie. */
-static guint64
-sums_at(const BlockJob *opened, int term)
-{
-  const CnvBlockJob *from = opened->from;
-
-  return opened->launch->sums + (from->sums + (guint64)term * from->sums_rows * from->sums_stride) * sizeof(float);
-}
-
 static void
-write_row_sums(const KernelRun *run, const BlockJob *opened, int term)
-{
-  const CnvBlock *b = &opened->block;
-  const CnvTerm *t = &b->a.term[term];
-  int width = b->job.width * b->a.channels, rows;
-  g_autofree double *sums = NULL;
-  gsize stride = opened->from->sums_stride * sizeof(float);
-  guint8 *to, *written;
-
-  if (!t->separable) {
-    standin_report("%s: a term that is no row times a column", run->name);
-    return;
-  }
-  sums = samples_row_sums(&opened->job, t, &rows);
-  to = standin_access_rows(run->op, sums_at(opened, term), stride, width * sizeof(float), rows, TRUE, run->name);
-  written = standin_written(sums_at(opened, term));
-  for (int v = 0; to && v < rows; v++)
-    for (int s = 0; s < width; s++) {
-      float sum = (float)sums[(gsize)v * width + s];
-
-      memcpy(to + v * stride + s * sizeof(float), &sum, sizeof(float));
-      if (written[v * stride + s * sizeof(float)]++)
-        standin_report("%s writes a row sum twice", run->name);
-    }
-}
-
-static void
-sum_rows(const KernelRun *run, const BlockJob *opened)
+check_textures(const KernelRun *run, const BlockJob *opened)
 {
   const CnvBlock *b = &opened->block;
   const CnvBlockArgs *l = opened->launch;
   int m = b->a.component[0].plane;
 
-  if (strstr(run->name, "texture") && b->sources.n == 0 && b->a.plain)
+  if (!l->only_sums)
+    check_texture(run, l->sums_texture, l->sums, l->sums + opened->from->sums * sizeof(float), sizeof(float));
+  else if (b->sources.n == 0 && b->a.plain)
     check_texture(run, l->texture[m], l->texture_start[m], b->in, b->bytes);
-  for (int t = 0; t < b->a.n_terms; t++)
-    write_row_sums(run, opened, t);
 }
 
-static double *
-add_columns(const KernelRun *run, const BlockJob *opened, int term)
-{
-  const CnvBlock *b = &opened->block;
-  const CnvTerm *t = &b->a.term[term];
-  int width = b->job.width * b->a.channels, rows = b->job.height + t->n[CNV_Y] - 1;
-  gsize stride = opened->from->sums_stride * sizeof(float);
-  const guint8 *from =
-      standin_access_rows(run->op, sums_at(opened, term), stride, width * sizeof(float), rows, FALSE, run->name);
-  double *acc = g_new0(double, (gsize)width * b->job.height);
-
-  for (int y = 0; from && y < b->job.height; y++)
-    for (int j = 0; j < t->n[CNV_Y]; j++)
-      for (int s = 0; s < width; s++)
-        acc[(gsize)y * width + s] +=
-            (double)opened->job.taps[t->taps[CNV_Y] + j] * ((const float *)(from + (y + j) * stride))[s];
-  return acc;
-}
+/* ---- samples ---- */
 
 static void
-sum_columns(const KernelRun *run, const BlockJob *opened)
+sum_job(const BlockJob *opened)
 {
   const CnvBlock *b = &opened->block;
+  gsize n = (gsize)b->job.width * b->a.channels * b->job.height;
   double *sums[CNV_MAX_TERMS];
 
-  if (strstr(run->name, "texture"))
-    check_texture(run, opened->launch->sums_texture, opened->launch->sums, sums_at(opened, 0), sizeof(float));
-  for (int t = 0; t < b->a.n_terms; t++)
-    sums[t] = add_columns(run, opened, t);
+  for (int t = 0; t < b->a.n_terms; t++) {
+    sums[t] = g_new0(double, n);
+    samples_add_term(&opened->job, &b->a.term[t], sums[t]);
+  }
   samples_store_terms(&opened->job, sums);
   for (int t = 0; t < b->a.n_terms; t++)
     g_free(sums[t]);
 }
 
-void
-blocks_sums(const KernelRun *run)
+/* Makes the sums of kinds that make no samples. Returns TRUE for these; of the others finds the sums that they need. */
+static gboolean
+only_sums(const KernelRun *run, const BlockJob *opened)
 {
-  run_jobs(run, sum_job);
-}
+  const CnvKernelKind *kind = cnv_kernel_kind(run->id);
+  gboolean by_rows = kind->algorithm == CNV_ALGORITHM_SEPARABLE || kind->algorithm == CNV_ALGORITHM_TEXTURE;
+  gboolean writes = kind->by_terms || opened->launch->only_sums;
 
-void
-blocks_mosaic(const KernelRun *run)
-{
-  run_jobs(run, mosaic_job);
-}
-
-void
-blocks_cells(const KernelRun *run)
-{
-  run_jobs(run, cells_job);
-}
-
-void
-blocks_rows(const KernelRun *run)
-{
-  run_jobs(run, sum_rows);
-}
-
-void
-blocks_columns(const KernelRun *run)
-{
-  run_jobs(run, sum_columns);
-}
-
-void
-blocks_texture(const KernelRun *launched)
-{
-  KernelRun run = *launched;
-  gboolean only_sums = ((const CnvBlockArgs *)run.args)->only_sums;
-
-  run.name = only_sums ? "cnv_texture_rows" : "cnv_texture_columns";
-  (only_sums ? blocks_rows : blocks_columns)(&run);
+  if (kind->algorithm == CNV_ALGORITHM_TEXTURE)
+    check_textures(run, opened);
+  if (by_rows)
+    sums_of_rows(run, opened, writes);
+  if (kind->divides)
+    check_cells(run, opened);
+  if (kind->divides && cnv_cells_have_means(&opened->block.a) && opened->from->cells.slices > 1)
+    sums_of_cells(run, opened, writes);
+  return writes;
 }
 
 /* ---- staged planes ---- */
@@ -626,14 +472,39 @@ stage_out_job(const KernelRun *run, const BlockJob *opened)
   }
 }
 
-void
-blocks_stage_in(const KernelRun *run)
+static void
+run_job(const KernelRun *run, const BlockJob *opened)
 {
-  run_jobs(run, stage_in_job);
+  if (run->id == CNV_KERNEL_STAGE_IN)
+    stage_in_job(run, opened);
+  else if (run->id == CNV_KERNEL_STAGE_OUT)
+    stage_out_job(run, opened);
+  else if (only_sums(run, opened))
+    return;
+  else if (cnv_cells_have_means(&opened->block.a))
+    mosaic_job(opened);
+  else
+    sum_job(opened);
 }
 
 void
-blocks_stage_out(const KernelRun *run)
+blocks_run(const KernelRun *run)
 {
-  run_jobs(run, stage_out_job);
+  const CnvBlockArgs *l = run->args;
+  const CnvBlockJob *jobs = read_array(run, l->jobs, l->n_jobs * sizeof(CnvBlockJob));
+
+  if (jobs && jobs[0].first_block != 0)
+    standin_report("%s: the first job begins with block %d", run->name, jobs[0].first_block);
+  for (int i = 0; jobs && i < l->n_jobs; i++) {
+    int end = i + 1 < l->n_jobs ? jobs[i + 1].first_block : (int)run->size->grid[0];
+    BlockJob opened;
+
+    if (!open_job(run, &jobs[i], &opened))
+      continue;
+    opened.job = (Job){.op = run->op, .block = &opened.block, .bytes = opened.block.bytes, .taps = run->taps};
+    if (jobs[i].job.coverage_pitch > 0)
+      opened.job.coverage = find_coverage(run, l->coverage, &jobs[i].job, FALSE);
+    check_blocks(run, &opened, end - jobs[i].first_block);
+    run_job(run, &opened);
+  }
 }

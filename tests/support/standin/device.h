@@ -5,9 +5,9 @@
  *   entries.c   libcuda's entries: arguments, faults, counting
  *   memory.c    allocations, and who accesses them in which order
  *   streams.c   what is started on streams, and when it is done
- *   kernels.c   the kernels of a launch: which there are, what arguments they take
- *   blocks.c     kernels with block jobs
- *   tiles.c     kernels that work on tile jobs
+ *   kernels.c   the kernels of a launch: which there are, by the engine's table of kinds
+ *   blocks.c    block jobs
+ *   tiles.c     tile jobs
  *   samples.c   samples of a job's window, sums of taps, and how they are stored
  *
  * All is called with the driver's lock.

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The kernels by name: those that cuda/kernels.cu has, from the same lists of variants.
+ * The kernels by name: those of the engine's table of kinds, and the copies.
  */
-#include <stdio.h>
 #include <string.h>
 
-#include "kernels_of.h"
+#include "launch.h"
 
 struct StandinKernel {
   char *name;
-  Variant variant;
+  CnvKernelId first, last; /* kinds of the name: if arguments ask for sums alone, the first */
+  const CnvVariant *variant;
+  gboolean is_plain;
   gsize args_size;
   void (*run)(const KernelRun *run);
 };
@@ -17,31 +18,38 @@ struct StandinKernel {
 static GHashTable *kernels; /* by name */
 
 static void
-add(const char *name, Variant variant, gsize args_size, void (*run)(const KernelRun *))
+add(StandinKernel made, const char *name)
 {
-  StandinKernel *kernel = g_new(StandinKernel, 1);
+  StandinKernel *kernel = g_hash_table_lookup(kernels, name);
 
-  *kernel = (StandinKernel){g_strdup(name), variant, args_size, run};
-  g_hash_table_insert(kernels, kernel->name, kernel);
+  if (kernel) { /* another kind, or another variant that it serves */
+    kernel->last = made.first;
+    return;
+  }
+  kernel = g_memdup2(&made, sizeof(made));
+  kernel->name = g_strconcat("cnv_", name, NULL);
+  kernel->last = made.first;
+  g_hash_table_insert(kernels, g_strdup(name), kernel);
 }
 
-static void add_named(Variant variant, gsize args_size, void (*run)(const KernelRun *), const char *format, ...)
-    G_GNUC_PRINTF(4, 5);
-
-static void
-add_named(Variant variant, gsize args_size, void (*run)(const KernelRun *), const char *format, ...)
+void
+launch_mark(const KernelRun *run, guint64 address, gsize n, gsize bytes, const CnvJob *job, int part, gboolean writes,
+            const char *what)
 {
-  va_list args;
-  char *name;
+  const int numbers[] = {job->plan, job->plane, job->field, job->x, job->y, job->width, job->height, part};
+  guint8 *at = standin_access(run->op, address, n * bytes, writes, run->name);
+  guint32 mark = 5381;
 
-  va_start(args, format);
-  name = g_strdup_vprintf(format, args);
-  va_end(args);
-  add(name, variant, args_size, run);
-  g_free(name);
+  for (gsize i = 0; i < G_N_ELEMENTS(numbers); i++)
+    mark = mark * 33 + (guint32)numbers[i];
+  for (gsize i = 0; i < n && at; i++)
+    if (writes) {
+      memcpy(at + i * bytes, &mark, bytes);
+    } else if (memcmp(at + i * bytes, &mark, bytes) != 0) {
+      standin_report("%s: %s number %d of a job of plane %d was not made for it", run->name, what, (int)i, job->plane);
+      return;
+    }
 }
-
-static const char *const types[] = {NULL, "u8", "u16"}; /* by bytes */
 
 static void
 run_copy(const KernelRun *run)
@@ -104,82 +112,20 @@ run_copy_jobs(const KernelRun *run)
 }
 
 static void
-add_blocks(void)
+add_kind(CnvKernelId id)
 {
-  static const struct {
-    const char *name;
-    void (*run)(const KernelRun *);
-  } rows[] = {
-      {"cnv_naive", blocks_sums},      {"cnv_tiled", blocks_sums},        {"cnv_rows", blocks_rows},
-      {"cnv_columns", blocks_columns}, {"cnv_texture", blocks_texture},   {"cnv_mosaic", blocks_mosaic},
-      {"cnv_cells", blocks_cells},     {"cnv_stage_in", blocks_stage_in}, {"cnv_stage_out", blocks_stage_out},
-  };
+  const CnvKernelKind *kind = cnv_kernel_kind(id);
 
-  for (gsize i = 0; i < G_N_ELEMENTS(rows); i++)
-    add(rows[i].name, (Variant){0}, sizeof(CnvBlockArgs), rows[i].run);
-}
-
-/* The same for a kernel with tile jobs, and if `plain` for the one beside it without coverage. */
-static void G_GNUC_PRINTF(4, 5)
-    add_both(gboolean plain, Variant variant, void (*run)(const KernelRun *), const char *format, ...)
-{
-  g_autofree char *name = NULL;
-  va_list args;
-
-  va_start(args, format);
-  name = g_strdup_vprintf(format, args);
-  va_end(args);
-  add_named(variant, sizeof(CnvTileArgs), run, "%s", name);
-  variant.is_plain = TRUE;
-  if (plain)
-    add_named(variant, sizeof(CnvTileArgs), run, "%s_plain", name);
-}
-
-static void
-add_tiles(void)
-{
-  for (int bytes = 1; bytes <= 2; bytes++) {
-    add_named((Variant){.bytes = bytes, .is_fused = TRUE}, sizeof(CnvTileArgs), tiles_fused, "cnv_fused_%s",
-              types[bytes]);
-    add_named((Variant){.bytes = bytes, .is_one_tap = TRUE}, sizeof(CnvTileArgs), tiles_one_tap, "cnv_one_tap_%s",
-              types[bytes]);
+  if (!kind->variants)
+    add((StandinKernel){.first = id, .args_size = sizeof(CnvBlockArgs), .run = blocks_run}, kind->name);
+  for (const CnvVariant *v = kind->variants; v && v->name; v++) {
+    add((StandinKernel){.first = id, .variant = v, .args_size = sizeof(CnvTileArgs), .run = tiles_run}, v->name);
+    if (v->plain)
+      add(
+          (StandinKernel){
+              .first = id, .variant = v, .is_plain = TRUE, .args_size = sizeof(CnvTileArgs), .run = tiles_run},
+          v->plain);
   }
-#define BLUR(name, bits, x, y, m, numbers, frames, height, blocks, plain)                                              \
-  add_both(                                                                                                            \
-      plain,                                                                                                           \
-      (Variant){.bytes = (bits) / 8, .k_x = x, .k_y = y, .groups = m, .parts = numbers, .is_over_time = (frames) > 1}, \
-      tiles_blur, "cnv_%s_u%d_%dx%d", #name, bits, x, y);
-#define PIXELS(x, y, height, blocks, plain)                                                                            \
-  add_both(plain, (Variant){.bytes = 1, .k_x = x, .k_y = y, .groups = 4, .parts = 1, .pixels = TRUE}, tiles_blur,      \
-           "cnv_blur_pixels_u8_%dx%d", x, y);
-#define WEIGHED(k, blocks)                                                                                             \
-  add_named((Variant){.bytes = 1, .k_x = k, .k_y = k, .groups = 2, .parts = 1, .weighed = TRUE}, sizeof(CnvTileArgs),  \
-            tiles_blur, "cnv_blur_weighed_u8_%d", k);
-#define RING(name, bits, x, numbers, n, blocks)                                                                        \
-  add_named((Variant){.bytes = (bits) / 8, .k_x = x, .ring = n, .parts = numbers}, sizeof(CnvTileArgs), tiles_blur,    \
-            "cnv_%s_u%d_%d", #name, bits, x);
-#define DENSE(bits, k, n_terms, n_digits, n_rows, columns, blocks, plain)                                              \
-  add_both(plain, (Variant){.bytes = (bits) / 8, .k_x = k, .terms = n_terms, .digits = n_digits, .rows = n_rows},      \
-           tiles_dense, "cnv_dense_u%d_%d_%d_%d_%d", bits, k, n_terms, n_digits, n_rows);
-#define DENSE_OVER_TIME(n_rows, n, blocks, plain)                                                                      \
-  add_both(plain, (Variant){.bytes = 1, .k_x = 1, .terms = 1, .digits = 2, .rows = n_rows, .pairs = n}, tiles_dense,   \
-           "cnv_dense_over_time_u8_%d_%d", n_rows, n);
-  CNV_BLUR_PIXELS_VARIANTS(PIXELS)
-  CNV_BLUR_WEIGHED_KERNELS(WEIGHED)
-  CNV_BLUR_VARIANTS(BLUR)
-  CNV_RING_VARIANTS(RING)
-  CNV_DENSE_VARIANTS(DENSE)
-  CNV_DENSE_OVER_TIME_VARIANTS(DENSE_OVER_TIME)
-#define DECIMATE(name, bits, most, wide, blocks)                                                                       \
-  add_named((Variant){.bytes = (bits) / 8, .decimation = DECIMATES, .channels = most}, sizeof(CnvTileArgs),            \
-            tiles_decimate, "cnv_%s_u%d", #name, bits);
-#define INTERPOLATE(name, bits, most, blocks)                                                                          \
-  add_named((Variant){.bytes = (bits) / 8, .decimation = INTERPOLATES, .channels = (most)}, sizeof(CnvTileArgs),       \
-            tiles_interpolate, "cnv_%s_u%d", #name, bits);
-  CNV_DECIMATE_VARIANTS(DECIMATE)
-  add_named((Variant){.decimation = DECIMATES_AGAIN, .channels = CNV_MAX_CHANNELS}, sizeof(CnvTileArgs),
-            tiles_decimate_again, "cnv_decimate_again");
-  CNV_INTERPOLATE_VARIANTS(INTERPOLATE)
 }
 
 const StandinKernel *
@@ -187,13 +133,13 @@ standin_kernel_find(const char *name)
 {
   if (!kernels) {
     kernels = g_hash_table_new(g_str_hash, g_str_equal);
-    add("cnv_copy", (Variant){.bytes = 1}, sizeof(CnvCopyArgs), run_copy);
-    add("cnv_copy_jobs", (Variant){.bytes = 1}, sizeof(CnvCopyJobsArgs), run_copy_jobs);
-    add("cnv_cover", (Variant){0}, sizeof(CnvCoverArgs), blocks_cover);
-    add_blocks();
-    add_tiles();
+    add((StandinKernel){.args_size = sizeof(CnvCopyArgs), .run = run_copy}, "copy");
+    add((StandinKernel){.args_size = sizeof(CnvCopyJobsArgs), .run = run_copy_jobs}, "copy_jobs");
+    add((StandinKernel){.args_size = sizeof(CnvCoverArgs), .run = blocks_cover}, "cover");
+    for (CnvKernelId id = 0; id < CNV_N_KERNELS; id++)
+      add_kind(id);
   }
-  return g_hash_table_lookup(kernels, name);
+  return g_str_has_prefix(name, "cnv_") ? g_hash_table_lookup(kernels, name + strlen("cnv_")) : NULL;
 }
 
 const char *
@@ -212,9 +158,14 @@ void
 standin_kernel_run(const StandinKernel *kernel, const Op *op, const LaunchSize *size, const void *args, guint64 taps)
 {
   const KernelRun run = {
-      kernel->name, kernel->variant,
-      op,           size,
-      args,         (const float *)standin_access(op, taps, CNV_CONSTANT_TAPS * sizeof(float), FALSE, kernel->name)};
+      kernel->name,
+      kernel->run == blocks_run && !((const CnvBlockArgs *)args)->only_sums ? kernel->last : kernel->first,
+      kernel->variant,
+      kernel->is_plain,
+      op,
+      size,
+      args,
+      (const float *)standin_access(op, taps, CNV_CONSTANT_TAPS * sizeof(float), FALSE, kernel->name)};
 
   kernel->run(&run);
 }

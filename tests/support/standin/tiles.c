@@ -1,30 +1,42 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Kernels that work on tile jobs: each of a launch's blocks makes a tile. Taps of fused are numbers in constant memory;
- * those of blur and dense are rebuilt from their words, by the layouts that the PTX manual gives for the fragments of
- * mma.m16n8k16 and mma.m16n8k32. The sums are those of exact arithmetic.
+ * Kernels with tile jobs: each of a launch's blocks makes a tile. Outputs are those of the jobs' planes, which lie before
+ * the words of taps in the session's memory (gpu/schedule.h); the words are for unit/weights.c to check.
  */
 #include <math.h>
 #include <string.h>
 
-#include "tiles.h"
+#include "launch.h"
+
+typedef struct {
+  Job job;
+  CnvBlock block;
+  const CnvTileJob *tiles;
+  const CnvVariant *variant;
+  const CnvPlane *plane; /* the job's, with the places of its taps in constant memory */
+  guint8 *coverage;      /* made here, or NULL */
+  const guint8 *weights; /* coverage of the job's first pixel, as it is in memory */
+  const guint8 *kinds;   /* CnvTileKind of the tiles of a job that is whole; else NULL */
+} Tiles;
 
 /* ---- tiles ---- */
 
-static int
-tile_width(const Variant *v, const CnvTileJob *s)
+/* The variant by which a kernel does a job, of those that it serves. */
+static const CnvVariant *
+variant_of(const KernelRun *run, const CnvTileJob *s)
 {
-  if (v->is_one_tap)
-    return CNV_ONE_TAP_BYTES / v->bytes;
-  if (v->digits)
-    return CNV_TILE_WIDTH;
-  if (v->decimation == INTERPOLATES)
-    return CNV_INTERPOLATE_WIDTH(s->channels);
-  if (v->ring)
-    return CNV_RING_WIDTH;
-  if (v->groups)
-    return 16 * CNV_TILE_WARPS * v->groups;
-  return CNV_FUSED_LOADED - 2 * s->lead;
+  const CnvVariant *v = run->variant;
+
+  for (; v[1].name && strcmp(v[1].name, v->name) == 0; v++)
+    if ((!v->channels || v->channels >= s->channels) && (!v->weighed || v->k_y == s->steps_y))
+      break;
+  return v;
+}
+
+static int
+tile_width(const CnvVariant *v, const CnvTileJob *s)
+{
+  return v->width ? v->width : v->pitch / v->bytes - 2 * s->lead;
 }
 
 /* What a job's tiles divide: samples from `first` on, in tiles from `origin` on. */
@@ -33,22 +45,26 @@ typedef struct {
 } Grid;
 
 static Grid
-grid_of(const Variant *v, const CnvTileJob *s)
+grid_of(const KernelRun *run, const CnvTileJob *s)
 {
   const CnvLattice *to = &s->decimation.to;
   int width = to->last[CNV_X] - to->first[CNV_X] + 1, height = to->last[CNV_Y] - to->first[CNV_Y] + 1;
 
-  if (v->decimation == DECIMATES)
+  if (run->id == CNV_KERNEL_DECIMATE)
     return (Grid){0, 0, width, height, 16 * s->decimation.groups, s->rows >> to->shift[CNV_Y]};
-  if (v->decimation == DECIMATES_AGAIN)
+  if (run->id == CNV_KERNEL_DECIMATE_AGAIN)
     return (Grid){0,
                   0,
                   to->plane * s->channels,
                   1,
                   32 * CNV_TILE_WARPS / CNV_DECIMATE_AGAIN_LANES(to->shift[CNV_Y] - s->decimation.from.shift[CNV_Y]),
                   1};
-  return (Grid){s->job.x * s->channels, s->origin,        s->job.width * s->channels,
-                s->job.height,          tile_width(v, s), s->rows};
+  return (Grid){s->job.x * s->channels,
+                s->origin,
+                s->job.width * s->channels,
+                s->job.height,
+                tile_width(variant_of(run, s), s),
+                s->rows};
 }
 
 /* Counts how often tiles make each sample of a job, and marks their blocks as used. numbers: of the blocks' jobs; NULL:
@@ -56,7 +72,7 @@ grid_of(const Variant *v, const CnvTileJob *s)
 static void
 check_tiles(const KernelRun *run, const CnvTileJob *s, guint8 *used, const guint32 *numbers, guint32 job)
 {
-  Grid grid = grid_of(&run->variant, s);
+  Grid grid = grid_of(run, s);
   int first = grid.first, width = grid.width, height = grid.height, tile = grid.tile;
   int n_blocks = (int)run->size->grid[0], edges = cnv_tile_edges(s);
   g_autofree guint8 *made = g_malloc0((gsize)width * height);
@@ -125,7 +141,7 @@ listed_kinds(const KernelRun *run, const CnvTileJob *s, int number, guint8 *used
 static const guint8 *
 coverage_by_kinds(const KernelRun *run, const CnvTileJob *s, Tiles *tiles, const guint8 *rows)
 {
-  int width = tile_width(&run->variant, s);
+  int width = tile_width(tiles->variant, s);
 
   tiles->coverage = g_malloc((gsize)s->job.coverage_pitch * s->job.height);
   for (int y = 0; y < s->job.height; y++)
@@ -156,7 +172,7 @@ open_coverage(const KernelRun *run, const CnvTileJob *s, Tiles *tiles)
   if (!s->blends != (j->coverage_pitch == 0) || (j->shared && (!s->blends || s->inner_x0 < s->inner_x1)))
     standin_report("%s: blends %d, coverage_pitch %d, shared %d, inner tiles from %d to %d", run->name, s->blends,
                    j->coverage_pitch, j->shared, s->inner_x0, s->inner_x1);
-  if (run->variant.is_plain && (s->blends || l->tiles))
+  if (run->is_plain && (s->blends || l->tiles))
     standin_report("%s has coverage or a list of tiles", run->name);
   if (j->coverage_pitch == 0)
     return;
@@ -176,38 +192,104 @@ open_coverage(const KernelRun *run, const CnvTileJob *s, Tiles *tiles)
     tiles->job.coverage = rows + before - j->coverage;
 }
 
-static void
-open_tiles(const KernelRun *run, const CnvTileJob *s, const guint8 *kinds, Tiles *tiles)
+/* Finds the job's plane. The first of the arrays that are uploaded with the words is that of all planes. */
+static const CnvPlane *
+find_plane(const KernelRun *run, const CnvJob *job)
 {
-  const CnvTileArgs *l = run->args;
-  CnvPlane *a = &tiles->block.a;
-  int p = s->pointers;
+  const Allocation *arrays = standin_find(((const CnvTileArgs *)run->args)->bands - 1); /* there may be no words */
+  gsize index = (gsize)job->plan * CNV_MAX_PLANES + (gsize)job->plane;
 
-  *tiles = (Tiles){.tiles = s, .kinds = kinds, .n_sources = l->sources.n, .first_source = l->sources.n ? 0 : -1};
+  if (!arrays)
+    standin_report("%s: the words of taps are not in memory", run->name);
+  return arrays ? (const CnvPlane *)(const void *)standin_access(run->op, arrays->address + index * sizeof(CnvPlane),
+                                                                 sizeof(CnvPlane), FALSE, run->name)
+                : NULL;
+}
+
+/* Reports numbers of a job that are not its plane's. Samples that are weighed have a plane of another form. */
+static void
+check_numbers(const KernelRun *run, const CnvTileJob *s, const CnvPlane *a)
+{
+  int bytes = a->component[0].bytes, c = 0;
+  guint32 bits[2] = {0, 0};
+
+  while (!(a->filtered >> c & 1))
+    c++;
+  for (int i = 0; i < 4; i++)
+    if (a->copied >> (i % a->channels) & 1)
+      bits[i * bytes / 4] |= (bytes == 1 ? 0xffu : 0xffffu) << (i * bytes % 4 * 8);
+  if (a->weight < 0 &&
+      (s->channels != a->channels || s->border != a->border || s->filtered != a->filtered || s->copied != a->copied ||
+       s->shift != a->component[0].shift || s->full_bits != (int)a->full[c] || s->combine != a->combine ||
+       s->mid != a->mid[c] || s->base != a->base[c] || s->pointers != a->component[0].plane ||
+       memcmp(s->copied_bits, bits, sizeof(bits)) != 0 ||
+       memcmp(s->border_value, a->border_value, sizeof(s->border_value)) != 0))
+    standin_report("%s: the numbers of a job of plane %d are not the plane's", run->name, s->job.plane);
+}
+
+/* The plane of samples that are weighed: as they lie in memory, their channels alike. */
+static void
+open_weighed(Tiles *tiles)
+{
+  const CnvTileJob *s = tiles->tiles;
+  CnvPlane *a = &tiles->block.a;
+
   a->channels = s->channels;
-  a->border = s->border;
-  a->combine = s->combine;
   a->filtered = s->filtered;
   a->copied = s->copied;
   a->plain = TRUE;
-  a->component[0].bytes = (guint8)run->variant.bytes;
-  a->component[0].shift = s->shift;
-  a->component[0].bits = g_bit_storage(s->full_bits);
+  a->component[0].bytes = 1;
+  a->component[0].shift = 0;
+  a->component[0].bits = 8;
   for (int c = 0; c < s->channels; c++) {
-    a->mid[c] = s->mid;
-    a->gain[c] = s->gain;
-    a->mid_bias[c] = s->mid_bias;
-    a->base[c] = s->base;
-    a->fraction[c] = s->fraction;
-    a->lowest[c] = -s->base;
-    a->highest[c] = s->full_bits - s->base;
+    a->mid[c] = tiles->plane->mid[0];
     a->border_value[c] = s->border_value[c];
+    a->gain[c] = 1;
+    a->fraction[c] = a->lowest[c] = 0;
+    a->base[c] = 0;
+    a->highest[c] = 255;
   }
+}
+
+static gboolean
+open_tiles(const KernelRun *run, const CnvTileJob *s, const guint8 *kinds, Tiles *tiles)
+{
+  const CnvTileArgs *l = run->args;
+
+  *tiles = (Tiles){.tiles = s, .kinds = kinds, .variant = variant_of(run, s), .plane = find_plane(run, &s->job)};
+  if (!tiles->plane)
+    return FALSE;
+  check_numbers(run, s, tiles->plane);
+  tiles->block.a = *tiles->plane;
+  if (tiles->plane->weight >= 0)
+    open_weighed(tiles);
   tiles->block.job = s->job;
   tiles->block.sources = l->sources;
-  cnv_block_locate(&tiles->block, &l->in, &l->out, p);
-  tiles->job = (Job){.op = run->op, .block = &tiles->block, .bytes = run->variant.bytes, .taps = run->taps};
+  cnv_block_locate(&tiles->block, &l->in, &l->out, s->pointers);
+  tiles->job =
+      (Job){.op = run->op, .block = &tiles->block, .bytes = tiles->block.a.component[0].bytes, .taps = run->taps};
   open_coverage(run, s, tiles);
+  return TRUE;
+}
+
+/* Reports integers that are not the weights of frames, none of which may be below 0. */
+static void
+check_sources(const KernelRun *run, const CnvSources *sources)
+{
+  guint32 sum = 0;
+
+  for (int i = 0; i < sources->n; i++)
+    if (sources->weight[i] < 0)
+      return;
+  for (int i = 0; i < sources->n; i++) {
+    guint32 integer = sources->integer[i / 2] >> (i % 2 * 16) & 0xffff;
+
+    sum += integer;
+    if (fabs(integer * (double)sources->unit - (double)sources->weight[i]) > (double)sources->unit)
+      standin_report("%s: frame %d has weight %g, as an integer %u", run->name, i, sources->weight[i], integer);
+  }
+  if (sources->n && sum != sources->integer_sum)
+    standin_report("%s: integers of weights add up to %u, not %u", run->name, sum, sources->integer_sum);
 }
 
 /* Counts the launch's blocks as the kernel does. */
@@ -235,131 +317,6 @@ count_readers(const KernelRun *run)
   for (int p = 0; p < CNV_MAX_PLANES; p++)
     if (l->in.address[p] != l->out.address[p])
       standin_report("%s: plane %d is not in place", run->name, p);
-}
-
-void
-tiles_run(const KernelRun *launched, void (*func)(const KernelRun *run, Tiles *tiles))
-{
-  CnvTileArgs args; /* where its alignment wants it */
-  KernelRun with_args = *launched;
-  const KernelRun *run = &with_args;
-  const CnvTileArgs *l = &args;
-  const CnvTileJob *jobs = l->job;
-  const guint32 *numbers = NULL;
-  g_autofree guint8 *used = NULL;
-
-  memcpy(&args, launched->args, sizeof(args));
-  with_args.args = &args;
-
-  if (l->n_jobs > CNV_TILE_JOBS_INLINE) {
-    gsize size = l->n_jobs * sizeof(CnvTileJob);
-
-    gsize table = l->tiles ? 0 : run->size->grid[0] * sizeof(guint32);
-
-    jobs = (const CnvTileJob *)standin_access(run->op, l->jobs, size + table, FALSE, run->name);
-    numbers = jobs && table ? (const guint32 *)(const void *)(jobs + l->n_jobs) : NULL;
-  }
-  used = g_malloc0(run->size->grid[0]);
-  if (l->readers) {
-    count_readers(run);
-    samples_keep();
-  }
-  for (int i = 0; jobs && i < l->n_jobs; i++) {
-    const CnvTileJob *s = &jobs[i];
-    Tiles tiles;
-
-    g_autofree guint8 *kinds = l->tiles ? listed_kinds(run, s, i, used) : NULL;
-
-    if (!l->tiles)
-      check_tiles(run, s, used, numbers, (guint32)i);
-    open_tiles(run, s, s->job.whole ? kinds : NULL, &tiles);
-    func(run, &tiles);
-    g_free(tiles.coverage);
-  }
-  if (l->readers)
-    samples_put_kept();
-  if (jobs && memchr(used, 0, run->size->grid[0]))
-    standin_report("%s has a block without a tile", run->name);
-}
-
-static int
-samples_of(const Tiles *tiles)
-{
-  return tiles->tiles->job.width * tiles->tiles->channels;
-}
-
-/* What renormalize makes of the sums, by the plane's taps in constant memory. */
-static void
-restore_sums(const Tiles *tiles, double *acc)
-{
-  const CnvTileJob *s = tiles->tiles;
-  const CnvTerm term = s->term;
-
-  if (!cnv_border_renormalizes(s->border))
-    return;
-  for (int y = 0; y < s->job.height; y++) {
-    double factor = samples_y_factor(&tiles->job, &term, tiles->block.y + y);
-
-    for (int i = 0; i < samples_of(tiles); i++)
-      acc[(gsize)y * samples_of(tiles) + i] *=
-          factor * samples_x_factor(&tiles->job, &term, tiles->block.x + i / s->channels);
-  }
-}
-
-/* ---- tiles in shared memory ---- */
-
-/* A tile as the kernel indexes it: samples and rows that outputs reach over. */
-typedef struct {
-  int lead, top; /* before the first output */
-  int below;     /* rows after the last one */
-  int pitch;     /* bytes */
-} Reached;
-
-static Reached
-reached_by(const Variant *v, const CnvTileJob *s)
-{
-  int bytes = v->bytes, width = tile_width(v, s) * bytes;
-  int lead = v->digits ? CNV_DENSE_LEAD(bytes, v->k_x) : CNV_BLUR_LEAD(v->k_x) * (v->pixels ? 4 : 1);
-  int top = s->term.anchor[CNV_Y];
-  int n_rows = v->rows ? v->rows : s->term.n[CNV_Y];
-
-  if (v->decimation)
-    return (Reached){.pitch = s->decimation.pitch};
-  if (v->is_fused)
-    return (Reached){s->lead, top, 8 * CNV_FUSED_GROUPS(n_rows) - top, CNV_FUSED_LOADED * bytes};
-  if (v->digits)
-    return (Reached){lead, top, MAX(n_rows, 1) - 1 - top,
-                     v->pairs ? CNV_DENSE_PITCH_OVER_TIME : CNV_TILE_PITCH(16, width, lead * bytes)};
-  top = v->ring ? CNV_BLUR_LEAD(s->steps_y) : s->top;
-  return (Reached){lead, top, top, CNV_TILE_PITCH(16 * bytes, width, lead * bytes)};
-}
-
-/* Reports shared memory that is less than the kernel indexes, and tiles that the copy engine cannot bring. */
-static void
-check_shared(const KernelRun *run, const CnvTileJob *s)
-{
-  const CnvTileArgs *l = run->args;
-  const Variant *v = &run->variant;
-  Reached r = reached_by(v, s);
-  int rows = v->ring ? 16 * v->ring : s->rows + r.top + r.below, frames = MAX(l->sources.n, 1);
-  guint tiles = (guint)(frames + (v->weighed ? 1 : 0)) * CNV_TILE_BYTES((guint)r.pitch, (guint)s->box_rows);
-  guint needed = v->is_one_tap ? 0 : tiles + (v->is_fused ? 0 : (guint)(s->rows * tile_width(v, s) * v->bytes));
-
-  if (v->ring)
-    needed = (guint)cnv_ring_bytes(v->bytes, r.pitch, v->k_x, s->steps_y, v->ring, v->parts);
-  if (v->groups && (s->top > CNV_BLUR_LEAD(v->k_y) || (s->top < CNV_BLUR_LEAD(v->k_y) && !v->is_over_time)))
-    standin_report("%s has %d rows above a tile", run->name, s->top);
-  if (run->size->block[0] != 32u * (v->is_one_tap ? CNV_ONE_TAP_WARPS : CNV_TILE_WARPS) || run->size->block[1] != 1)
-    standin_report("%s has blocks of %u x %u threads", run->name, run->size->block[0], run->size->block[1]);
-  if (s->rows % 16 || s->origin % 16 || s->bands % 4)
-    standin_report("%s: tiles of %d rows from sample %d, words from %u on", run->name, s->rows, s->origin, s->bands);
-  if ((s->box_rows < rows && !v->is_one_tap) ||
-      (v->ring && (s->box_rows > rows || frames > 1 || s->rows > CNV_RING_ROWS)))
-    standin_report("%s takes %d rows of %d", run->name, rows, s->box_rows);
-  if ((v->groups || v->ring) && (v->ring ? s->steps_y < 2 || s->steps_y > CNV_RING_STEPS : s->steps_y != v->k_y))
-    standin_report("%s has %d steps along y", run->name, s->steps_y);
-  if (run->size->shared_bytes < needed)
-    standin_report("%s takes %u bytes of shared memory of %u", run->name, needed, run->size->shared_bytes);
 }
 
 /* ---- tensor maps ---- */
@@ -400,7 +357,9 @@ check_map(const KernelRun *run, const CnvTileJob *s)
 {
   const CnvTileArgs *l = run->args;
   const CnvJob *j = &s->job;
-  int bytes = run->variant.bytes, row = (j->window_x + j->window_width) * s->channels * bytes;
+  const CnvVariant *v = variant_of(run, s);
+  int pitch = v->pitch ? v->pitch : s->decimation.pitch, bytes = v->bytes,
+      row = (j->window_x + j->window_width) * s->channels * bytes;
   gboolean is_inside = TRUE;
   StandinMap map;
 
@@ -416,16 +375,18 @@ check_map(const KernelRun *run, const CnvTileJob *s)
     is_inside &= has_memory(&map, l->sources.n ? (guint64)(l->sources.delta[i] - l->sources.first) : 0);
   if (!is_inside)
     standin_report("%s: the map reaches beyond the plane's memory", run->name);
-  if (map.box[0] * 4 != (guint)reached_by(&run->variant, s).pitch || map.box[1] != 1 || map.box[3] != 1 ||
-      map.box[2] != (guint)s->box_rows || s->box_rows > CNV_TILE_MAP_ROWS)
+  if (map.box[0] * 4 != (guint)pitch || map.box[1] != 1 || map.box[3] != 1 || map.box[2] != (guint)s->box_rows ||
+      s->box_rows > CNV_TILE_MAP_ROWS)
     standin_report("%s: the map's box has %u words of %u rows", run->name, map.box[0], map.box[2]);
 }
 
-void
-tiles_check_plane(const KernelRun *run, const CnvTileJob *s)
+/* Reports planes that chunks of 16 bytes do not suit, and their maps. Kernels without tiles in shared memory have none. */
+static void
+check_plane(const KernelRun *run, const CnvTileJob *s)
 {
   const CnvTileArgs *l = run->args;
   guint64 bits = l->in.address[s->pointers] | (guint64)l->in.stride[s->pointers];
+  gboolean has_tiles = variant_of(run, s)->pitch || run->id == CNV_KERNEL_DECIMATE;
 
   if (!(l->maps >> s->pointers & 1))
     return;
@@ -433,617 +394,212 @@ tiles_check_plane(const KernelRun *run, const CnvTileJob *s)
     bits |= (guint64)l->sources.delta[i];
   if (bits % 16)
     standin_report("%s: plane %d does not lie on multiples of 16 bytes", run->name, s->pointers);
-  else if (standin_capability() >= 90 && !run->variant.is_one_tap)
+  else if (standin_capability() >= 90 && has_tiles)
     check_map(run, s);
 }
 
-/* ---- fused ---- */
+/* ---- decimated samples ---- */
 
-static void
-fused_tiles(const KernelRun *run, Tiles *tiles)
+/* Marks those that a launch makes, and looks for those that it reads. Returns TRUE if it makes no others. */
+static gboolean
+only_decimates(const KernelRun *run, const CnvTileJob *s)
 {
-  const CnvTileJob *s = tiles->tiles;
-  CnvTerm term = s->term;
-  int reach = MAX(term.anchor[CNV_X], term.n[CNV_X] - 1 - term.anchor[CNV_X]) * s->channels;
-  g_autofree double *acc = g_new0(double, (gsize)samples_of(tiles) * s->job.height);
+  const CnvLattice *from = &s->decimation.from, *to = &s->decimation.to;
+  guint64 decimated = ((const CnvTileArgs *)run->args)->decimated;
+  gboolean reads = run->id == CNV_KERNEL_DECIMATE_AGAIN || run->id == CNV_KERNEL_INTERPOLATE;
+  gboolean writes = run->id == CNV_KERNEL_DECIMATE || run->id == CNV_KERNEL_DECIMATE_AGAIN;
 
-  if (s->lead < reach || s->lead * run->variant.bytes % 16 || tile_width(&run->variant, s) <= 0 ||
-      MAX(term.n[CNV_X], term.n[CNV_Y]) > CNV_FUSED_MAX_TAPS || s->rows > CNV_FUSED_TILE_ROWS)
-    standin_report("%s: %dx%d taps, %d samples before tiles of %d rows", run->name, term.n[CNV_X], term.n[CNV_Y],
-                   s->lead, s->rows);
-  check_shared(run, s);
-  tiles_check_plane(run, s);
-  samples_add_term(&tiles->job, &term, acc);
-  restore_sums(tiles, acc);
-  samples_store(&tiles->job, acc);
-}
-
-/* ---- taps ---- */
-
-/* The taps of a band, by how many samples or rows they lie behind the output: tap[lead] is that of the output's own. */
-typedef struct {
-  int lead;
-  double *tap; /* 2 lead + 1 */
-} Band;
-
-const guint32 *
-tiles_words(const KernelRun *run, const CnvTileJob *s, gsize first, gsize n)
-{
-  const CnvTileArgs *l = run->args;
-
-  return (const guint32 *)standin_access(run->op, l->bands + (s->bands + first) * 4, n * 4, FALSE, run->name);
-}
-
-/* Fragments of the words of a band: k steps of one part after the other, or of two rows, terms and digits side by side.
- */
-typedef struct {
-  const guint32 *words;
-  const Variant *v;
-  int steps, outputs, term, row;
-  gboolean along_x;
-} Fragments;
-
-typedef double (*TapAt)(const Fragments *from, int out, int at);
-
-/* The outputs' taps on n samples, or rows, from `lead` before the first output on; they are to be the same for each
- * output, and `apart` from each other. */
-static Band
-find_band(const KernelRun *run, const Fragments *from, TapAt tap_at, int lead, int n, int apart)
-{
-  Band band = {lead, g_new0(double, 2 * lead + 1)};
-  gboolean alike = TRUE;
-
-  for (int out = 0; out < from->outputs; out++)
-    for (int at = 0; at < n; at++) {
-      int away = at - lead - out;
-      double tap = tap_at(from, out, at);
-
-      if (ABS(away) > lead || away % apart)
-        alike &= tap == 0;
-      else if (out == 0)
-        band.tap[lead + away] = tap;
-      else
-        alike &= tap == band.tap[lead + away];
-    }
-  if (!alike)
-    standin_report("%s: outputs of a band have different taps", run->name);
-  return band;
-}
-
-/* Widens a range, samples or rows before and behind an output, to the taps that are not 0. */
-static void
-widen(const Band *band, int *before, int *behind)
-{
-  for (int i = 0; i <= 2 * band->lead; i++)
-    if (band->tap[i] != 0) {
-      *before = MAX(*before, band->lead - i);
-      *behind = MAX(*behind, i - band->lead);
-    }
-}
-
-/* Samples around a job, before and behind each. */
-typedef struct {
-  int left, right, above, below;
-} Around;
-
-/* Values (without mid) of one source, or of `in` (-1), with what lies around: whole pixels. */
-static Padded
-pad(const Tiles *tiles, const Around *a, int source)
-{
-  int C = tiles->tiles->channels, left = a->left / C, right = a->right / C;
-
-  return samples_pad(&tiles->job, (Reach){left, a->above, left + right, a->above + a->below}, source, source + 1);
-}
-
-/* Adds the products of a band's taps with each sample of a row of a padded job. */
-static void
-add_row(double *to, int width, const Band *band, const Around *around, const double *from, double plus)
-{
-  for (int at = -around->left; at <= around->right; at++) {
-    double tap = ABS(at) <= band->lead ? band->tap[band->lead + at] : 0;
-
-    for (int i = 0; i < width && tap != 0; i++)
-      to[i] += tap * (plus + from[around->left + at + i]);
+  for (int c = 0; c < s->channels; c++) {
+    if (reads)
+      launch_mark(run, decimated + (from->at + (guint64)c * (guint64)from->plane) * sizeof(guint16), (gsize)from->plane,
+                  sizeof(guint16), &s->job, c + 4 * from->shift[CNV_X] + 64 * from->shift[CNV_Y], FALSE,
+                  "decimated sample");
+    if (writes)
+      launch_mark(run, decimated + (to->at + (guint64)c * (guint64)to->plane) * sizeof(guint16), (gsize)to->plane,
+                  sizeof(guint16), &s->job, c + 4 * to->shift[CNV_X] + 64 * to->shift[CNV_Y], TRUE, "decimated sample");
   }
+  return writes;
 }
 
-void
-tiles_open_levels(const KernelRun *run, Tiles *tiles)
+/* ---- weighed samples ---- */
+
+/* Pixels and rows around a job's samples that the taps reach. */
+static Reach
+reach_of(const CnvTerm *t)
 {
-  CnvPlane *a = &tiles->block.a;
-
-  a->combine = CNV_COMBINE_SUM;
-  for (int c = 0; c < a->channels; c++) {
-    double missing = a->border_value[c] + a->mid[c];
-
-    if (cnv_border_has_value(a->border) && (missing != rint(missing) || missing < 0))
-      standin_report("%s: border value %g is no level", run->name, missing);
-    a->gain[c] = 1;
-    a->fraction[c] = a->mid_bias[c] = 0;
-    a->base[c] = a->lowest[c] = 0;
-    a->highest[c] = tiles->tiles->full_bits;
-  }
-  for (int i = 0; i < tiles->n_sources; i++)
-    tiles->block.sources.weight[i] = 1;
-  if (run->variant.bytes == 1 && tiles->tiles->full_bits != 255)
-    standin_report("%s: levels up to %d", run->name, tiles->tiles->full_bits);
-  if (run->variant.decimation)
-    return;
-  check_shared(run, tiles->tiles);
-  tiles_check_plane(run, tiles->tiles);
+  return (Reach){t->anchor[CNV_X], t->anchor[CNV_Y], t->n[CNV_X] - 1, t->n[CNV_Y] - 1};
 }
 
-/* ---- blur ---- */
-
-double
-tiles_from_half(guint half)
+/* Adds taps times a row of pixels to a row of sums. */
+static void
+add_row(const Tiles *tiles, double *to, const double *from)
 {
-  int exponent = half >> 10 & 31, mantissa = half & 1023;
-  double magnitude = exponent ? ldexp(1024 + mantissa, exponent - 25) : ldexp(mantissa, -24);
+  const CnvTerm *t = &tiles->plane->term[0];
+  int C = tiles->tiles->channels, width = tiles->tiles->job.width * C;
 
-  return half & 0x8000 ? -magnitude : magnitude;
+  for (int i = 0; i < t->n[CNV_X]; i++)
+    for (int k = 0; k < width; k++)
+      to[k] += (double)tiles->job.taps[t->taps[CNV_X] + (guint)i] * from[i * C + k];
 }
 
-/* Element of a 16 x 16 A of which each lane has four words. */
-static double
-a_at(const guint32 *words, int row, int k)
-{
-  guint32 word = words[(row % 8 * 4 + k % 8 / 2) * 4 + row / 8 + k / 8 * 2];
-
-  return tiles_from_half(word >> (k % 2 * 16) & 0xffff);
-}
-
-/* Where a lane's four neighbours are among 16: they are its two pairs. */
-static int
-pair_of(int i)
-{
-  return i / 4 * 2 + i % 4 / 2 * 8 + i % 2;
-}
-
-/* Where rows of pixels are among 16: a lane's number g has rows 0, 4, 1, 5, 2, 6, 3 and 7 of each eight. */
-static int
-row_of_pixels(int i)
-{
-  return i / 8 * 8 + i % 4 * 2 + i % 8 / 4;
-}
-
-static int
-place_of(const Fragments *from, int i)
-{
-  return from->along_x ? pair_of(i) : from->v->pixels ? row_of_pixels(i) : i;
-}
-
-static double
-blur_tap(const Fragments *from, int out, int at)
-{
-  int row = place_of(from, out), k = place_of(from, at % 16);
-  double tap = 0;
-
-  for (int part = 0; part < from->v->parts; part++)
-    tap += a_at(from->words + (part * from->steps + at / 16) * 128, row, k);
-  return tap;
-}
-
-/* The weight of a frame, -1: of the only one; over time as the kernel has it, in integers. */
-static double
-blur_weight(const KernelRun *run, int frame)
-{
-  const CnvSources *sources = &((const CnvTileArgs *)run->args)->sources;
-
-  if (!run->variant.is_over_time)
-    return 1;
-  return (sources->integer[frame / 2] >> (frame % 2 * 16) & 0xffff) * (double)sources->unit;
-}
-
-/* Row sums of all rows that the column reaches over, of all frames. */
+/* Returns the weights of row y around a job, for each sample and those to its left and right that taps reach: what the
+ * border mode finds, 1 for the border colour, 0 for what is missing. */
 static double *
-blur_rows(const KernelRun *run, const Tiles *tiles, const Band *x, const Around *around)
+weights_around(const Tiles *tiles, int y)
 {
   const CnvTileJob *s = tiles->tiles;
-  int width = samples_of(tiles), rows = s->job.height + around->above + around->below;
-  double *sums = g_new(double, (gsize)rows *width);
-
-  for (gsize i = 0; i < (gsize)rows * width; i++)
-    sums[i] = s->first_sum[0];
-  for (int f = tiles->first_source; f < tiles->n_sources; f++) {
-    Padded from = pad(tiles, around, f);
-
-    for (gsize i = 0; i < (gsize)from.width * rows; i++)
-      from.value[i] *= blur_weight(run, f);
-    for (int y = 0; y < rows; y++)
-      add_row(sums + (gsize)y * width, width, x, around, from.value + (gsize)y * from.width,
-              run->variant.is_over_time ? 0 : 1024 + (double)s->mid);
-    g_free(from.value);
-  }
-  return sums;
-}
-
-static void
-add_center(const Tiles *tiles, double *acc)
-{
-  const CnvTileJob *s = tiles->tiles;
-  int width = samples_of(tiles);
-  Padded from;
-
-  if (s->center == 0)
-    return;
-  from = pad(tiles, &(Around){0}, -1);
-  for (gsize i = 0; i < (gsize)width * s->job.height; i++)
-    acc[i] += s->center * from.value[i];
-  g_free(from.value);
-}
-
-/* Levels come out of f16 numbers from 1024 on, of which those that are not clamped must not round to others. */
-void
-tiles_check_levels(const KernelRun *run, const Tiles *tiles, const double *acc)
-{
-  const CnvTileJob *s = tiles->tiles;
-
-  for (gsize i = 0; i < (gsize)samples_of(tiles) * s->job.height && !s->clamps; i++)
-    if (acc[i] < -0.25 || acc[i] >= s->full_bits + 0.5) {
-      standin_report("%s does not clamp %g", run->name, acc[i]);
-      return;
-    }
-}
-
-/* The band of a row of samples: of words of pixels, taps of pixels are made those of samples. */
-static Band
-blur_row(const KernelRun *run, const Fragments *from, int channels)
-{
-  const Variant *v = &run->variant;
-  int lead = CNV_BLUR_LEAD(v->k_x);
-  Band pixels, band;
-
-  if (!v->pixels)
-    return find_band(run, from, blur_tap, lead, 16 * v->k_x, channels);
-  pixels = find_band(run, from, blur_tap, lead, 16 * v->k_x, 1);
-  band = (Band){lead * channels, g_new0(double, 2 * lead * channels + 1)};
-  for (int i = 0; i <= 2 * lead; i++)
-    band.tap[i * channels] = pixels.tap[i];
-  g_free(pixels.tap);
-  return band;
-}
-
-/* Reports a job that a kernel of pixels does otherwise than asked for. */
-static void
-check_pixels(const KernelRun *run, const CnvTileJob *s)
-{
-  guint copied = s->copied_bits[0];
-
-  if (s->channels != 4 || s->clamps || s->renormalizes || s->center != 0 ||
-      (copied != 0xff && copied != 0xff00 && copied != 0xff0000 && copied != 0xff000000))
-    standin_report("%s takes words with one copied channel and plain levels, not %d channels, copied %08x", run->name,
-                   s->channels, copied);
-}
-
-/* Returns the weights of a row of samples around a job, each with those to its left and right: what the border mode
- * finds, 1 for the border colour, 0 for what is missing. */
-static double *
-weights_around(const Tiles *tiles, const Around *around, int y)
-{
-  const CnvTileJob *s = tiles->tiles;
-  int C = s->channels, n = samples_of(tiles) + around->left + around->right;
+  const CnvTerm *t = &tiles->plane->term[0];
+  int C = s->channels, n = (s->job.width + t->n[CNV_X] - 1) * C;
   int row = cnv_border_index((CnvBorder)s->border, y, s->job.height);
   double *weights = g_new(double, n), missing = cnv_border_has_value((CnvBorder)s->border) ? CNV_WEIGHT_ONE : 0;
 
   for (int i = 0; i < n; i++) {
-    int pixel = (int)floor((double)(i - around->left) / C);
-    int column = cnv_border_index((CnvBorder)s->border, pixel, s->job.width);
+    int column = cnv_border_index((CnvBorder)s->border, i / C - t->anchor[CNV_X], s->job.width);
 
     weights[i] = row < 0 || column < 0 ? missing : tiles->weights[(gsize)row * s->job.coverage_pitch + column];
   }
   return weights;
 }
 
-/* Adds row y of samples times weights, of a job with what lies around it, to the sums of all rows of outputs. */
+/* Adds row `row` of samples times weights, and of weights, to the sums of all rows of outputs that it reaches. */
 static void
-add_weighed_row(const Tiles *tiles, const Band *x, const Band *y, const Around *around, const double *value, int row,
-                double *sums[2])
+add_weighed_row(const Tiles *tiles, const double *value, int row, double *products, double *weights)
 {
   const CnvTileJob *s = tiles->tiles;
-  int width = samples_of(tiles), n = width + around->left + around->right;
-  g_autofree double *weight = weights_around(tiles, around, row), *product = g_new(double, n);
-  g_autofree double *row_sums = g_new0(double, 2 * width);
+  const CnvTerm *t = &tiles->plane->term[0];
+  int width = s->job.width * s->channels, n = (s->job.width + t->n[CNV_X] - 1) * s->channels;
+  g_autofree double *weight = weights_around(tiles, row), *product = g_new(double, n);
+  g_autofree double *of_products = g_new0(double, width), *of_weights = g_new0(double, width);
 
   for (int i = 0; i < n; i++)
     product[i] = value[i] * weight[i];
-  add_row(row_sums, width, x, around, product, 0);
-  add_row(row_sums + width, width, x, around, weight, 0);
-  for (int out = MAX(row - around->below, 0); out <= MIN(row + around->above, s->job.height - 1); out++)
-    for (int i = 0; i < 2 * width; i++)
-      sums[i / width][(gsize)out * width + i % width] += y->tap[y->lead + row - out] * row_sums[i];
+  add_row(tiles, of_products, product);
+  add_row(tiles, of_weights, weight);
+  for (int j = 0; j < t->n[CNV_Y]; j++) {
+    int out = row + t->anchor[CNV_Y] - j;
+    double tap = tiles->job.taps[t->taps[CNV_Y] + (guint)j];
+
+    for (int k = 0; k < width && out >= 0 && out < s->job.height; k++) {
+      products[(gsize)out * width + k] += tap * of_products[k];
+      weights[(gsize)out * width + k] += tap * of_weights[k];
+    }
+  }
 }
 
-/* Replaces the levels of blended tiles by those of samples times weights. Where all weights are 0 any level does. */
+/* Stores samples times weights, divided by the weights: all of those of filtered tiles are 1. Where all weights are 0 any
+ * level does. */
 static void
-weigh_levels(const KernelRun *run, const Tiles *tiles, const Band *x, const Band *y, const Around *around, double *acc)
+store_weighed(const KernelRun *run, Tiles *tiles)
 {
   const CnvTileJob *s = tiles->tiles;
-  int width = samples_of(tiles), columns = tile_width(&run->variant, s);
+  const CnvPlane *a = tiles->plane;
+  const CnvTerm *t = &a->term[0];
+  int width = s->job.width * s->channels, columns = tile_width(tiles->variant, s);
   gsize n = (gsize)width * s->job.height;
-  g_autofree double *products = g_new0(double, n), *weights = g_new0(double, n);
-  Padded from = pad(tiles, around, -1);
+  double unit = (double)a->alpha_norm * a->gain[0], one = (double)t->sum[CNV_X] * t->sum[CNV_Y] * CNV_WEIGHT_ONE;
+  g_autofree double *acc = g_new0(double, n), *products = g_new0(double, n), *weights = g_new0(double, n);
+  Padded from;
 
-  if (!s->job.whole || !tiles->kinds || !tiles->weights || s->job.x || s->job.y || s->renormalizes) {
+  if (!s->job.whole || !tiles->kinds || !tiles->weights || s->job.x || s->job.y || a->n_terms != 1) {
     standin_report("%s: a job is not whole", run->name);
-    g_free(from.value);
     return;
   }
+  samples_add_term(&tiles->job, t, acc);
+  from = samples_pad(&tiles->job, reach_of(t), -1, 0);
   for (int i = 0; i < from.rows; i++)
-    add_weighed_row(tiles, x, y, around, from.value + (gsize)i * from.width, i - around->above,
-                    (double *[]){products, weights});
-  for (gsize i = 0; i < n; i++)
-    if (tiles->kinds[i / width / s->rows * s->columns + i % width / columns] != CNV_TILE_FILTERED)
-      acc[i] = weights[i] == 0 ? 0 : 255 * (products[i] / weights[i] * (s->gain / CNV_WEIGHED_UNIT) + s->fraction);
+    add_weighed_row(tiles, from.value + (gsize)i * from.width, i - t->anchor[CNV_Y], products, weights);
   g_free(from.value);
-}
-
-/* The kernel of weighed samples that takes 3 steps does jobs of 2 as well. */
-static KernelRun
-run_of_steps(const KernelRun *launched, const CnvTileJob *s)
-{
-  KernelRun run = *launched;
-
-  if (run.variant.weighed && run.variant.k_x == 3 && s->steps_y == 2)
-    run.variant.k_x = run.variant.k_y = 2;
-  return run;
-}
-
-static void
-blur_tiles(const KernelRun *launched, Tiles *tiles)
-{
-  const KernelRun of_steps = run_of_steps(launched, tiles->tiles), *run = &of_steps;
-  const Variant *v = &run->variant;
-  const CnvTileJob *s = tiles->tiles;
-  int of_y_words = v->parts * s->steps_y * 128, width = samples_of(tiles);
-  const guint32 *words = tiles_words(run, s, 0, (gsize)(v->parts * v->k_x * 128 + of_y_words));
-  const Fragments of_y = {words, v, s->steps_y, 16}, of_x = {words + of_y_words, v, v->k_x, 16, .along_x = TRUE};
-  g_autofree double *acc = g_new0(double, (gsize)width * s->job.height), *sums = NULL;
-  Around around = {0};
-  Band x, y;
-
-  tiles_open_levels(run, tiles);
-  if (!words)
-    return;
-  for (int i = 0; i < 4; i++)
-    if (s->first_sum[i] != s->first_sum[0] || s->first_level[i] != (s->renormalizes ? 0 : s->offset))
-      standin_report("%s: sums begin with %g, levels with %g", run->name, s->first_sum[i], s->first_level[i]);
-  if (v->is_over_time ? tiles->n_sources == 0 : tiles->n_sources > 1)
-    standin_report("%s: %d frames", run->name, tiles->n_sources);
-  if (v->pixels)
-    check_pixels(run, s);
-  x = blur_row(run, &of_x, s->channels);
-  widen(&x, &around.left, &around.right);
-  y = find_band(run, &of_y, blur_tap, CNV_BLUR_LEAD(s->steps_y), 16 * s->steps_y, 1);
-  widen(&y, &around.above, &around.below);
-  if (!v->ring && MAX(around.above, around.below) > s->top)
-    standin_report("%s: taps reach %d rows up and %d down, the tile has %d", run->name, around.above, around.below,
-                   s->top);
-  sums = blur_rows(run, tiles, &x, &around);
-  for (int i = 0; i < s->job.height; i++)
-    for (int j = -around.above; j <= around.below; j++)
-      for (int k = 0; k < width; k++)
-        acc[(gsize)i * width + k] += y.tap[y.lead + j] * sums[(gsize)(i + around.above + j) * width + k];
-  add_center(tiles, acc);
-  restore_sums(tiles, acc);
-  for (gsize i = 0; i < (gsize)width * s->job.height; i++)
-    acc[i] += s->offset - 1024;
-  if (v->weighed)
-    weigh_levels(run, tiles, &x, &y, &around, acc);
-  tiles_check_levels(run, tiles, acc);
-  samples_store(&tiles->job, acc);
-  g_free(x.tap);
-  g_free(y.tap);
-}
-
-/* ---- dense ---- */
-
-/* Byte `k` of 32 of output `out` of the window that products share, of which each has an operand B. */
-static int
-digit_at(const guint32 *words, int k, int out, int products)
-{
-  int product = out % (2 * products) / 2, column = out / (2 * products) * 2 + out % 2;
-  int lane = column * 4 + k % 16 / 4;
-
-  return (gint8)(words[product * 64 + lane * 2 + k / 16] >> (k % 4 * 8));
-}
-
-/* What a byte of a sample is multiplied with. */
-static double
-dense_byte(const Fragments *from, int out, int byte)
-{
-  const Variant *v = from->v;
-  int products = CNV_DENSE_PRODUCTS(v->bytes, v->k_x), k = from->row * CNV_DENSE_K * v->k_x + byte;
-  double tap = 0;
-
-  for (int d = 0; d < v->digits; d++) {
-    const guint32 *words = from->words + ((k / 32 * v->terms + from->term) * v->digits + d) * products * 64;
-
-    tap = tap * 256 + digit_at(words, k % 32, out, products);
-  }
-  return tap;
-}
-
-/* NaN where the two bytes of a sample do not have the same tap. */
-static double
-dense_tap(const Fragments *from, int out, int at)
-{
-  double low = dense_byte(from, out, at * from->v->bytes);
-
-  return from->v->bytes == 1 || dense_byte(from, out, at * 2 + 1) == 256 * low ? low : NAN;
-}
-
-/* Words of two rows of taps. */
-static gsize
-dense_words(const Variant *v)
-{
-  return (gsize)CNV_DENSE_FRAGMENTS(v->bytes, v->k_x, v->terms, v->digits) * 64;
-}
-
-/* Place of a row of taps among those of all frames: in pairs of frames these lie side by side. */
-static int
-row_place(const Variant *v, int frame, int row, int n_rows)
-{
-  return v->pairs ? row * 2 * v->pairs + frame : frame * n_rows + row;
-}
-
-/* The bands of all rows of taps: [frame][row][term]. */
-static Band *
-find_bands(const KernelRun *run, const CnvTileJob *s, int frames, int n_rows, const guint32 *words, Around *around)
-{
-  const Variant *v = &run->variant;
-  int lead = CNV_DENSE_LEAD(v->bytes, v->k_x), n = CNV_DENSE_K * v->k_x / v->bytes;
-  Band *bands = g_new(Band, frames * n_rows * v->terms);
-
-  for (int i = 0; i < frames * n_rows * v->terms; i++) {
-    int place = row_place(v, i / v->terms / n_rows, i / v->terms % n_rows, n_rows);
-    const Fragments from = {words + (gsize)(place / 2) * dense_words(v),
-                            v,
-                            v->k_x,
-                            8 * CNV_DENSE_PRODUCTS(v->bytes, v->k_x),
-                            i % v->terms,
-                            place % 2,
-                            TRUE};
-    int above = 0, below = 0, row = i / v->terms % n_rows - s->term.anchor[CNV_Y];
-
-    bands[i] = find_band(run, &from, dense_tap, lead, n, s->channels);
-    widen(&bands[i], &above, &below);
-    if (above || below || bands[i].tap[lead] != 0) {
-      around->left = MAX(around->left, above);
-      around->right = MAX(around->right, below);
-      around->above = MAX(around->above, -row);
-      around->below = MAX(around->below, row);
-    }
-  }
-  return bands;
-}
-
-/* Adds up one frame's samples as they are in memory, to a term's sums. */
-static void
-add_frame(const Tiles *tiles, const Band *bands, int n_rows, int terms, const Around *around, const Padded *from,
-          double *acc)
-{
-  const CnvTileJob *s = tiles->tiles;
-  int width = samples_of(tiles);
-
-  for (int y = 0; y < s->job.height; y++)
-    for (int j = 0; j < n_rows; j++) {
-      int row = y + around->above + j - s->term.anchor[CNV_Y];
-
-      if (row >= 0 && row < from->rows)
-        add_row(acc + (gsize)y * width, width, &bands[j * terms], around, from->value + (gsize)row * from->width,
-                s->mid);
-    }
-}
-
-/* The level of a term's sum, or of two: in float32, which decides ties. */
-static double
-dense_level(const KernelRun *run, const CnvTileJob *s, const double *sum)
-{
-  const Variant *v = &run->variant;
-  double unit = ldexp(1, s->shift), most = ldexp(1, v->digits > 2 ? 39 : 31);
-  float first = (float)(sum[0] * unit), second = (float)(sum[1] * unit);
-
-  if (fabs(first) >= most || fabs(second) >= most)
-    standin_report("%s: a sum of %g, %g", run->name, first, second);
-  if (v->terms == 2)
-    first = hypotf(first + s->bias[0], second + s->bias[1]);
-  else if (s->combine == CNV_COMBINE_ABSOLUTE)
-    first = fabsf(first + s->bias[0]);
-  return fmaf(first, s->gain, s->offset);
-}
-
-static void
-dense_tiles(const KernelRun *run, Tiles *tiles)
-{
-  const Variant *v = &run->variant;
-  const CnvTileJob *s = tiles->tiles;
-  int n_rows = v->rows ? v->rows : s->term.n[CNV_Y], frames = MAX(tiles->n_sources, 1);
-  gsize n = (gsize)samples_of(tiles) * s->job.height, n_words = dense_words(v);
-  int places = (v->pairs ? 2 * v->pairs : frames) * n_rows;
-  const guint32 *words = tiles_words(run, s, 0, n_words * (gsize)MAX((places + 1) / 2, 1));
-  g_autofree double *first = g_new0(double, n), *second = g_new0(double, n);
-  double *acc[] = {first, second};
-  Around around = {0};
-  Band *bands;
-
-  tiles_open_levels(run, tiles);
-  if (v->rows && frames > MAX(2 * v->pairs, 1))
-    standin_report("%s has taps for other frames than %d", run->name, frames);
-  if (!words)
-    return;
-  bands = find_bands(run, s, frames, n_rows, words, &around);
-  for (int f = 0; f < frames; f++) {
-    Padded from = pad(tiles, &around, tiles->n_sources ? f : -1);
-
-    for (int t = 0; t < v->terms; t++)
-      add_frame(tiles, bands + f * n_rows * v->terms + t, n_rows, v->terms, &around, &from, acc[t]);
-    g_free(from.value);
-  }
-  for (gsize i = 0; i < n; i++)
-    acc[0][i] = dense_level(run, s, (double[]){acc[0][i], acc[1][i]});
-  samples_store(&tiles->job, acc[0]);
-  for (int i = 0; i < frames * n_rows * v->terms; i++)
-    g_free(bands[i].tap);
-  g_free(bands);
-}
-
-/* ---- one_tap ---- */
-
-/* In float32, in which the kernel counts. */
-static void
-add_source(const Tiles *tiles, int source, float weight, float *acc)
-{
-  const CnvTileJob *s = tiles->tiles;
-  Padded from = samples_pad(&tiles->job, (Reach){0}, source, source + 1);
-
-  for (gsize i = 0; i < (gsize)from.width * from.rows; i++)
-    acc[i] = fmaf(ldexpf(from.value[i] + s->mid, s->shift), weight, acc[i]);
-  g_free(from.value);
-}
-
-static void
-one_tap_tiles(const KernelRun *run, Tiles *tiles)
-{
-  const CnvTileJob *s = tiles->tiles;
-  gsize n = (gsize)samples_of(tiles) * s->job.height;
-  g_autofree float *acc = g_new0(float, n);
-  g_autofree double *level = g_new0(double, n);
-  float weight[CNV_ARGS_SOURCES] = {1};
-
-  if (tiles->n_sources)
-    memcpy(weight, tiles->block.sources.weight, sizeof(weight));
-  tiles_open_levels(run, tiles);
-  for (int f = 0; f < MAX(tiles->n_sources, 1); f++)
-    add_source(tiles, tiles->n_sources ? f : -1, s->center * weight[f], acc);
   for (gsize i = 0; i < n; i++) {
-    float sum = acc[i] + s->bias[0];
+    gboolean filtered = tiles->kinds[i / width / s->rows * s->columns + i % width / columns] == CNV_TILE_FILTERED;
+    double sum = filtered ? acc[i] * CNV_WEIGHT_ONE : products[i], weight = filtered ? one : weights[i];
 
-    level[i] = fmaf(s->combine == CNV_COMBINE_ABSOLUTE ? fabsf(sum) : sum, s->gain, s->offset);
+    acc[i] = (weight == 0 ? 0 : sum / weight * unit) + a->fraction[0] + a->base[0];
   }
-  samples_store(&tiles->job, level);
+  samples_store(&tiles->job, acc);
+}
+
+/* ---- jobs ---- */
+
+static void
+store_sums(const Tiles *tiles)
+{
+  const CnvBlock *b = &tiles->block;
+  gsize n = (gsize)b->job.width * b->a.channels * b->job.height;
+  double *sums[CNV_MAX_TERMS];
+
+  for (int t = 0; t < b->a.n_terms; t++) {
+    sums[t] = g_new0(double, n);
+    samples_add_term(&tiles->job, &b->a.term[t], sums[t]);
+  }
+  samples_store_terms(&tiles->job, sums);
+  for (int t = 0; t < b->a.n_terms; t++)
+    g_free(sums[t]);
+}
+
+static void
+run_job(const KernelRun *run, Tiles *tiles)
+{
+  const CnvTileJob *s = tiles->tiles;
+  const CnvKernelKind *kind = cnv_kernel_kind(run->id);
+
+  if (run->size->block[0] != kind->threads_x || run->size->block[1] != kind->threads_y ||
+      run->size->shared_bytes > kind->shared_max)
+    standin_report("%s has blocks of %u x %u threads and %u bytes", run->name, run->size->block[0], run->size->block[1],
+                   run->size->shared_bytes);
+  if (s->rows % 16 || s->origin % 16 || s->bands % 4)
+    standin_report("%s: tiles of %d rows from sample %d, words from %u on", run->name, s->rows, s->origin, s->bands);
+  check_plane(run, s);
+  if (only_decimates(run, s))
+    return;
+  if (tiles->plane->weight >= 0)
+    store_weighed(run, tiles);
+  else
+    store_sums(tiles);
 }
 
 void
-tiles_fused(const KernelRun *run)
+tiles_run(const KernelRun *launched)
 {
-  tiles_run(run, fused_tiles);
-}
+  CnvTileArgs args; /* where its alignment wants it */
+  KernelRun with_args = *launched;
+  const KernelRun *run = &with_args;
+  const CnvTileArgs *l = &args;
+  const CnvTileJob *jobs = l->job;
+  const guint32 *numbers = NULL;
+  g_autofree guint8 *used = NULL;
 
-void
-tiles_one_tap(const KernelRun *run)
-{
-  tiles_run(run, one_tap_tiles);
-}
+  memcpy(&args, launched->args, sizeof(args));
+  with_args.args = &args;
 
-void
-tiles_blur(const KernelRun *run)
-{
-  tiles_run(run, blur_tiles);
-}
+  if (l->n_jobs > CNV_TILE_JOBS_INLINE) {
+    gsize size = l->n_jobs * sizeof(CnvTileJob);
 
-void
-tiles_dense(const KernelRun *run)
-{
-  tiles_run(run, dense_tiles);
+    gsize table = l->tiles ? 0 : run->size->grid[0] * sizeof(guint32);
+
+    jobs = (const CnvTileJob *)standin_access(run->op, l->jobs, size + table, FALSE, run->name);
+    numbers = jobs && table ? (const guint32 *)(const void *)(jobs + l->n_jobs) : NULL;
+  }
+  used = g_malloc0(run->size->grid[0]);
+  check_sources(run, &l->sources);
+  if (l->readers) {
+    count_readers(run);
+    samples_keep();
+  }
+  for (int i = 0; jobs && i < l->n_jobs; i++) {
+    const CnvTileJob *s = &jobs[i];
+    Tiles tiles;
+
+    g_autofree guint8 *kinds = l->tiles ? listed_kinds(run, s, i, used) : NULL;
+
+    if (!l->tiles)
+      check_tiles(run, s, used, numbers, (guint32)i);
+    if (open_tiles(run, s, s->job.whole ? kinds : NULL, &tiles)) {
+      run_job(run, &tiles);
+      g_free(tiles.coverage);
+    }
+  }
+  if (l->readers)
+    samples_put_kept();
+  if (jobs && memchr(used, 0, run->size->grid[0]))
+    standin_report("%s has a block without a tile", run->name);
 }
