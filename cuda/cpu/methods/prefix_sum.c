@@ -75,14 +75,18 @@ largest_sample(const CpuPlane *plane)
   return most * weight;
 }
 
+/* Returns TRUE if samples are loaded as integers. */
 static gboolean
 has_integers(const CpuPlane *plane)
 {
   const CnvPlane *from = plane->from;
 
-  for (int c = 0; c < from->channels && cnv_border_has_value(from->border); c++)
-    if (from->border_value[c] != rint(from->border_value[c]))
+  for (int c = 0; c < from->channels; c++) {
+    if (from->component[c].sub_x || from->component[c].sub_y) /* means */
       return FALSE;
+    if (cnv_border_has_value(from->border) && from->border_value[c] != rint(from->border_value[c]))
+      return FALSE;
+  }
   return plane->plan->n_temporal_taps == 1;
 }
 
@@ -93,7 +97,7 @@ exact_rows(const CpuPlane *plane, int unit)
   return (int)MIN(EXACT / (unit * largest_sample(plane)), G_MAXINT / 2);
 }
 
-/* The row of a box filters, too. */
+/* Of a row times a column, the row filters too. */
 static double
 cost(const CpuPlane *plane, int samples, int rows)
 {
@@ -120,7 +124,7 @@ fits(CpuPlane *plane)
   return !cnv_cpu_divides(plane) && plane->plan->n_temporal_taps == 1 && plane->slots < most;
 }
 
-/* Dense: sums start at fixed rows. */
+/* Dense: prefix sums start at fixed rows. */
 static void
 shape_dense(CpuPlane *plane)
 {
@@ -128,7 +132,7 @@ shape_dense(CpuPlane *plane)
     plane->restart[CNV_Y] /= 2;
 }
 
-/* A row times a column: tiles are as high as float32 permits, unless that is too low. */
+/* A row times a column: tiles are as high as float32 permits. If that is too low, sums are double. */
 static void
 shape_box(CpuPlane *plane)
 {
