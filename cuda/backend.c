@@ -38,9 +38,9 @@ is_weighed(const CnvWork *work)
 {
   gboolean is_weighed = work->invert;
 
-  for (guint i = 0; i < work->n_regions && work->isolated && !work->everything && !is_weighed; i++)
+  for (guint i = 0; i < work->n_regions && work->isolated && !work->whole_frame && !is_weighed; i++)
     is_weighed = work->region[i].shape != CNV_SHAPE_RECTANGLE;
-  return is_weighed && work->isolated && !work->everything;
+  return is_weighed && work->isolated && !work->whole_frame;
 }
 
 gboolean
@@ -51,7 +51,7 @@ cnv_session_can_in_place(const CnvSession *session, const CnvWork *work)
 
   for (int p = 0; p < plan->n_planes; p++)
     whole &= !plan->plane[p].filtered || plan->plane[p].plain;
-  return whole && !is_weighed(work) && session->backend->takes_device_memory && !work->everything && !work->invert &&
+  return whole && !is_weighed(work) && session->backend->takes_device_memory && !work->whole_frame && !work->invert &&
          !work->moved && work->n_temporal_taps == 0;
 }
 
@@ -96,7 +96,7 @@ cnv_session_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in,
   const CnvLayout *layout = &work->plan[0]->layout;
 
   g_return_val_if_fail(work->n_plans >= 1 && work->n_plans <= CNV_MAX_PLANS, FALSE);
-  g_return_val_if_fail(work->everything || work->n_regions <= CNV_MAX_REGIONS, FALSE);
+  g_return_val_if_fail(work->whole_frame || work->n_regions <= CNV_MAX_REGIONS, FALSE);
   for (guint i = 0; i < work->n_plans; i++)
     g_return_val_if_fail(work->plan[i]->backend == session->backend, FALSE);
   g_return_val_if_fail(work->n_temporal_taps > 0 || work->plan[0]->n_temporal_taps == 1, FALSE);

@@ -308,10 +308,10 @@ static gboolean
 cut(CpuSession *self, const CnvWork *work, GError **error)
 {
   const CnvPlan *plan = work->plan[0];
-  gboolean copy = work->everything && is_copy(plan);
+  gboolean copy = work->whole_frame && is_copy(plan);
 
   self->copied = ~0u;
-  for (int p = 0; p < plan->n_planes && work->everything && !copy; p++)
+  for (int p = 0; p < plan->n_planes && work->whole_frame && !copy; p++)
     if (plan->plane[p].plain && plan->plane[p].filtered && plan->plane[p].algorithm != CNV_ALGORITHM_NAIVE)
       self->copied &= ~(1u << plan->plane[p].component[0].plane); /* its tiles write all of it */
   g_array_set_size(self->tiles, 0);

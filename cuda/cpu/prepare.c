@@ -298,7 +298,7 @@ forget_plans(CpuPrepared *self)
 static gboolean
 has_small_tiles(const CnvWork *work)
 {
-  return !work->everything && work->n_regions > SMALL_REGIONS;
+  return !work->whole_frame && work->n_regions > SMALL_REGIONS;
 }
 
 gboolean

@@ -143,7 +143,7 @@ static gboolean
 set_plans(CnvSchedule *schedule, const CnvWork *work)
 {
   GArray *arrays[] = {schedule->taps, schedule->banks, schedule->planes, schedule->plane_kernels};
-  gboolean has_windows = work->interlaced || (work->isolated && !work->everything);
+  gboolean has_windows = work->interlaced || (work->isolated && !work->whole_frame);
   guint bank = 0;
 
   if (schedule->plans->len == work->n_plans && !has_windows == !schedule->has_windows &&

@@ -317,7 +317,7 @@ filter_all(GstCudaConvolveRecipe *recipe)
   const GstCudaConvolveSettings *settings = &recipe->in_force;
   double radius = settings->roi.relative_size * MAX(image->width, image->height);
 
-  recipe->work.everything = TRUE;
+  recipe->work.whole_frame = TRUE;
   if (settings->roi.strength != CNV_ROI_RELATIVE)
     return;
   recipe->plans[0] = find_radius_plan(recipe, limit_radius(cnv_filter_info(settings->filter.type), radius));
@@ -357,7 +357,7 @@ gst_cuda_convolve_recipe_make_work(GstCudaConvolveRecipe *recipe, GstBuffer *buf
   work->moved = roi->target_x >= 0;
   work->target_x = roi->target_x;
   work->target_y = roi->target_y;
-  work->everything = roi->invert && work->n_regions == 0;
+  work->whole_frame = roi->invert && work->n_regions == 0;
   if (roi->missing == CNV_ROI_MISSING_FILTER && !roi->invert && has_no_region(work, &recipe->image))
     filter_all(recipe);
   else if (roi->strength == CNV_ROI_RELATIVE && work->n_regions > 0)
@@ -381,12 +381,12 @@ gst_cuda_convolve_recipe_leaves_frame(const GstCudaConvolveRecipe *recipe)
 {
   const CnvWork *work = &recipe->work;
 
-  if (!work->everything && !work->invert && work->n_regions == 0)
+  if (!work->whole_frame && !work->invert && work->n_regions == 0)
     return TRUE;
   for (guint i = 0; i < work->n_plans; i++)
     if (!cnv_plan_is_identity(work->plan[i]))
       return FALSE;
-  return work->everything || !work->moved;
+  return work->whole_frame || !work->moved;
 }
 
 gboolean
@@ -395,7 +395,7 @@ gst_cuda_convolve_recipe_changes_little(const GstCudaConvolveRecipe *recipe)
   const CnvWork *work = &recipe->work;
   double pixels = 0;
 
-  if (work->everything || work->invert || work->moved || work->n_regions > IN_PLACE_MAX_RECTS)
+  if (work->whole_frame || work->invert || work->moved || work->n_regions > IN_PLACE_MAX_RECTS)
     return FALSE;
   for (guint i = 0; i < work->n_regions; i++)
     pixels += (work->region[i].rect.width + 2 * work->feather) * (work->region[i].rect.height + 2 * work->feather);

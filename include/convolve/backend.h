@@ -149,7 +149,7 @@ gboolean cnv_session_history_push(CnvSession *session, guint slot, const CnvFram
 gboolean cnv_session_history_change(CnvSession *session, guint slot, double *change, GError **error);
 
 /* A CnvWork that filters the whole frame by one plan. plans: pointer to that plan. */
-#define CNV_WORK_ALL(plans) ((CnvWork){.plan = (plans), .n_plans = 1, .everything = TRUE})
+#define CNV_WORK_ALL(plans) ((CnvWork){.plan = (plans), .n_plans = 1, .whole_frame = TRUE})
 
 /* Returns when all submitted frames are done. Blocks only the calling thread, never the device. If it fails, no frame
  * that was in flight is valid, and none is in flight any more unless the session is lost. */

@@ -102,7 +102,7 @@ CnvRect cnv_region_box(const CnvRegion *region);
 typedef struct {
   CnvPlan *const *plan; /* plans for the same image, backend and filter, except radius and sigma; the strongest last */
   guint n_plans;        /* 1..CNV_MAX_PLANS */
-  gboolean everything;  /* filter the whole frame by plan 0; of the members below, only interlaced, temporal_tap,
+  gboolean whole_frame; /* filter the whole frame by plan 0; of the members below, only interlaced, temporal_tap,
                            n_temporal_taps and overlaps are used */
   const CnvRegion *region;
   guint n_regions;   /* 0..CNV_MAX_REGIONS */

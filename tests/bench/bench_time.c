@@ -117,7 +117,7 @@ work_of(const BenchFrames *f, CnvPlan *const *plan)
 {
   return (CnvWork){.plan = plan,
                    .n_plans = 1,
-                   .everything = f->n_regions == 0,
+                   .whole_frame = f->n_regions == 0,
                    .region = f->region,
                    .n_regions = f->n_regions,
                    .invert = f->invert,

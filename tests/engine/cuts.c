@@ -107,7 +107,7 @@ make(CnvPlan *plan, guint row, gboolean whole, guint n_threads, const TestFrame 
   gboolean transformed;
 
   work.interlaced = rows[row].interlaced;
-  work.everything = whole;
+  work.whole_frame = whole;
   work.region = regions;
   work.n_regions = whole ? 0 : G_N_ELEMENTS(regions);
   ck_assert(session != NULL);

@@ -173,7 +173,7 @@ work_of(const Row *row, CnvPlan *const *plan)
   work.n_plans = row->other ? 2 : 1;
   if (!row->parts)
     return work;
-  work.everything = FALSE;
+  work.whole_frame = FALSE;
   work.region = row->parts->region;
   work.n_regions = row->parts->n_regions;
   work.feather = row->parts->feather;

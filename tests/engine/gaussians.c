@@ -67,7 +67,7 @@ make(const Row *row, CnvAlgorithm algorithm, const TestFrame *in, TestFrame *out
   plan = cnv_plan_new(&made, &image, algorithm, cnv_backend_find("cpu"), NULL);
   ck_assert(plan && session);
   work = CNV_WORK_ALL(&plan);
-  work.everything = parts->n_regions == 0;
+  work.whole_frame = parts->n_regions == 0;
   work.region = parts->region;
   work.n_regions = parts->n_regions;
   work.feather = parts->feather;

@@ -122,7 +122,7 @@ typedef struct {
 static CnvWork
 make_work(Part part)
 {
-  CnvWork work = {.n_plans = part == TWO_PLANS ? 2 : 1, .everything = part <= FIELDS, .region = regions};
+  CnvWork work = {.n_plans = part == TWO_PLANS ? 2 : 1, .whole_frame = part <= FIELDS, .region = regions};
 
   work.n_regions = part == MOVED ? 1 : work.n_plans + 1;
   work.interlaced = part == FIELDS || part == ISOLATED_FIELDS;

@@ -181,7 +181,7 @@ slot_regions(Slot *slot, const TestVariant *v, const char *format, guint32 *stat
 {
   CnvWork *work = &slot->work;
 
-  work->everything = FALSE;
+  work->whole_frame = FALSE;
   work->n_plans = 1 + test_random(state) % TEST_MAX_PLANS;
   for (guint i = 1; i < work->n_plans; i++)
     slot->plan[i] = blur_plan(v, format, 2 + 3 * i);
@@ -223,7 +223,7 @@ slot_step(Slot *slot, guint n)
   const guint bits = n / 2 ^ n / 4;
   CnvWork *work = &slot->work;
 
-  work->everything = bits >> 4 & 1;
+  work->whole_frame = bits >> 4 & 1;
   work->n_plans = 2;
   work->n_regions = 2 + (bits & 1);
   for (guint i = 0; i < work->n_regions; i++)

@@ -258,7 +258,7 @@ START_TEST(test_other_work)
   work.plan = &all;
   work.interlaced = TRUE;
   check_work(&work, 1, "fields");
-  work.interlaced = work.everything = FALSE;
+  work.interlaced = work.whole_frame = FALSE;
   work.region = regions;
   work.n_regions = G_N_ELEMENTS(regions);
   check_work(&work, 5, "regions");

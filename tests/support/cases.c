@@ -386,7 +386,7 @@ cannot_isolate(const Job *job, CnvPlan *const *plans)
 {
   gboolean shaped = job->work.invert, can = TRUE;
 
-  for (guint i = 0; i < job->work.n_regions && !job->work.everything; i++)
+  for (guint i = 0; i < job->work.n_regions && !job->work.whole_frame; i++)
     shaped |= job->work.region[i].shape != CNV_SHAPE_RECTANGLE;
   for (guint i = 0; i < job->work.n_plans; i++)
     can &= cnv_plan_can_isolate(plans[i], NULL);

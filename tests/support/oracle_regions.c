@@ -104,15 +104,15 @@ regions_init(Regions *r, const OracleWork *work, OracleField field, int plane, i
   r->height = oracle_field_rows(field, oracle_plane_height(work->image->format, plane, work->image->height));
   r->feather[CNV_X] = w->feather / (1 << p->sub_x);
   r->feather[CNV_Y] = w->feather / (1 << p->sub_y) / field.step;
-  r->invert = w->invert && !w->everything;
+  r->invert = w->invert && !w->whole_frame;
   r->isolated = !w->invert && (w->isolated || work->filter[0].type == CNV_FILTER_MOSAIC);
   r->weighed = w->invert;
-  for (guint i = 0; i < w->n_regions && !w->everything; i++)
+  for (guint i = 0; i < w->n_regions && !w->whole_frame; i++)
     r->weighed |= w->region[i].shape != CNV_SHAPE_RECTANGLE;
-  r->weighed &= w->isolated && !w->everything && work->filter[0].type != CNV_FILTER_FILL;
-  r->n_jobs = w->everything ? 1 : MAX(w->n_regions, w->n_plans);
+  r->weighed &= w->isolated && !w->whole_frame && work->filter[0].type != CNV_FILTER_FILL;
+  r->n_jobs = w->whole_frame ? 1 : MAX(w->n_regions, w->n_plans);
   r->job = g_new0(Job, r->n_jobs);
-  if (w->everything)
+  if (w->whole_frame)
     return;
   r->spot = g_new0(Spot, w->n_regions);
   r->steps = g_new(Steps, w->n_regions);
@@ -411,7 +411,7 @@ blend_at(Regions *r, int x, int y, OracleExpected *out, int full)
   y -= r->move[CNV_Y];
   if (x < 0 || y < 0 || x >= r->width || y >= r->height)
     return;
-  if (!r->work->work->everything)
+  if (!r->work->work->whole_frame)
     n = find_choices(r, x, y, choice);
   for (int i = 0; i < MAX_CHOICES && n <= MAX_CHOICES; i++)
     out->either[i] = chosen_at(r, choice[MIN(i, n - 1)], x, y, in, full);

@@ -403,13 +403,13 @@ START_TEST(test_same)
   CnvPlan *plan = test_plan_default("GRAY8", 64, 64), *const plans[] = {plan, plan};
   const CnvWork base = {plans, 2, .region = region, .n_regions = 2, .feather = 1, .target_x = 3, .target_y = 4};
   CnvWork other[] = {base, base, base, base, base, base, base, base, base, base, base}, same[] = {base, base, base};
-  CnvWork all = {plans, 2, .everything = TRUE, .region = region, .n_regions = 2}, none = CNV_WORK_ALL(&plan);
+  CnvWork all = {plans, 2, .whole_frame = TRUE, .region = region, .n_regions = 2}, none = CNV_WORK_ALL(&plan);
   CnvWork empty = {plans, 2};
   CnvJobs of;
 
   cnv_jobs_init(&of);
   ck_assert(!cnv_jobs_match(&of, &base));
-  other[0].everything = TRUE;
+  other[0].whole_frame = TRUE;
   other[1].interlaced = TRUE;
   other[2].invert = TRUE;
   other[3].isolated = TRUE;

@@ -247,7 +247,7 @@ START_TEST(test_decimated_parts)
     const CnvTileJob *job;
 
     weighed->plane[0].algorithm = CNV_ALGORITHM_TENSOR;
-    work.everything = rows[i].shape < 0;
+    work.whole_frame = rows[i].shape < 0;
     work.region = &shapes[MAX(rows[i].shape, 0)];
     work.n_regions = 1;
     work.isolated = rows[i].isolated;
@@ -277,7 +277,7 @@ START_TEST(test_decimated_again)
   CnvWork work = CNV_WORK_ALL(&plan);
   CnvSchedule schedule;
 
-  work.everything = FALSE;
+  work.whole_frame = FALSE;
   work.region = &region;
   work.n_regions = 1;
   cnv_schedule_init(&schedule);
@@ -544,7 +544,7 @@ START_TEST(test_at_once)
     CnvWork work = CNV_WORK_ALL(&plan);
     CnvSchedule schedule;
 
-    work.everything = FALSE;
+    work.whole_frame = FALSE;
     work.region = &ellipse;
     work.n_regions = 1;
     cnv_schedule_init(&schedule);
@@ -642,7 +642,8 @@ START_TEST(test_work_again)
 {
   for (guint n = 0; n <= 2; n++) {
     CnvPlan *plan = plan_of(&blur, "NV12", CNV_BORDER_REPLICATE, CNV_ALGORITHM_TENSOR);
-    const CnvWork work = {.plan = &plan, .n_plans = 1, .everything = n == 2, .region = two_regions, .n_regions = n % 2};
+    const CnvWork work = {
+        .plan = &plan, .n_plans = 1, .whole_frame = n == 2, .region = two_regions, .n_regions = n % 2};
     CnvSchedule schedule;
 
     set_work(&schedule, &work);

@@ -622,7 +622,7 @@ START_TEST(test_jobs)
     set_algorithm(of, rows[i].algorithm);
     for (int k = 0; k < plan->n_temporal_taps; k++)
       frames[k] = (CnvTemporalTap){0, 0.75f * plan->weight[k]}; /* as if some were missing */
-    work.everything = rows[i].region == 0;
+    work.whole_frame = rows[i].region == 0;
     work.region = &regions[rows[i].region];
     work.n_regions = rows[i].region ? 1 : 0;
     work.interlaced = rows[i].interlaced;

@@ -435,7 +435,7 @@ cut_planes(CnvCutting *c, gboolean reckons)
         continue;
       if (reckons)
         c->cost += cost_of(c, &all, FALSE);
-      else if (c->work->everything)
+      else if (c->work->whole_frame)
         g_array_append_val(c->jobs->jobs, c->job);
       else
         cut_field(c);
@@ -504,15 +504,15 @@ cnv_jobs_make(CnvJobs *jobs, const CnvWork *work, guint whole, guint max_jobs)
 
   jobs->work = *work;
   g_array_set_size(jobs->regions, 0);
-  if (!work->everything)
+  if (!work->whole_frame)
     g_array_append_vals(jobs->regions, work->region, work->n_regions);
   c->jobs = jobs;
   c->work = work;
   c->isolated = is_isolated(work);
-  c->is_weighed = work->plan[0]->is_weighed && !work->everything;
+  c->is_weighed = work->plan[0]->is_weighed && !work->whole_frame;
   c->whole = work->moved || (c->isolated && !c->is_weighed) ? 0 : whole;
   c->max_jobs = max_jobs;
-  if (!work->everything)
+  if (!work->whole_frame)
     cnv_cutting_sort(c);
   cut_planes(c, TRUE);
   c->budget = MIN_BUDGET + CNV_CROWD_WORK * c->cost;
@@ -529,9 +529,9 @@ cnv_jobs_match(const CnvJobs *jobs, const CnvWork *work)
 {
   const CnvWork *a = &jobs->work;
 
-  if (a->n_plans == 0 || !a->everything != !work->everything || !a->interlaced != !work->interlaced)
+  if (a->n_plans == 0 || !a->whole_frame != !work->whole_frame || !a->interlaced != !work->interlaced)
     return FALSE;
-  return work->everything ||
+  return work->whole_frame ||
          (a->n_regions == work->n_regions && !a->invert == !work->invert && !a->isolated == !work->isolated &&
           a->feather == work->feather && !a->moved == !work->moved && a->target_x == work->target_x &&
           a->target_y == work->target_y &&

@@ -150,7 +150,7 @@ gboolean
 cnv_masks_take(CnvJobs *to, const CnvWork *work)
 {
   g_autoptr(GPtrArray) masks = g_ptr_array_new_with_free_func((GDestroyNotify)cnv_mask_unref);
-  guint n_regions = work->everything ? 0 : work->n_regions;
+  guint n_regions = work->whole_frame ? 0 : work->n_regions;
   gsize size = 0;
   guint8 *at;
 
