@@ -210,8 +210,8 @@ put_samples(__half *to, const uint4 &numbers, float offset, int plane)
     *(uint4 *)(to + plane) = make_uint4(rest[0], rest[1], rest[2], rest[3]);
 }
 
-/* The first number of a window's row, in a row of the lattice, and the row. */
-struct WindowPlace {
+/* A place of the lattice: a number of a row, and the row. */
+struct LatticePlace {
   int at, row;
 };
 
@@ -222,24 +222,23 @@ row_of_lattice(const CnvTileArgs &l, const CnvLattice &from, int channel, int ro
          (int64_t)min(max(row - from.first[CNV_Y], 0), from.last[CNV_Y] - from.first[CNV_Y]) * from.pitch;
 }
 
-/* The level that a window's samples of a channel lie about. */
+/* The level from which samples of a channel are counted: their value at this place of the lattice, the middle of those
+ * that the tile reads. The further it is from the others, the coarser these are as f16. */
 template <typename T>
 __device__ static float
-middle_level(const CnvTileArgs &l, const CnvLattice &from, const InterpolateWindow &window, const WindowPlace &place,
-             int channel)
+middle_level(const CnvTileArgs &l, const CnvLattice &from, const LatticePlace &middle, int channel)
 {
   constexpr int bits = CNV_DECIMATED_BITS(sizeof(T));
-  const int at = min(place.at + window.pitch / 2, from.pitch - 1);
+  const uint16_t *row = row_of_lattice(l, from, channel, middle.row);
 
-  return (float)((__ldcg(row_of_lattice(l, from, channel, place.row + window.rows / 2) + at) + (1 << bits) / 2) >>
-                 bits);
+  return (float)((__ldcg(row + min(middle.at, from.pitch - 1)) + (1 << bits) / 2) >> bits);
 }
 
 /* Loads the window, 16 bytes at a time, several of them under way at once. */
 template <typename T, int N>
 __device__ static void
 load_window(const CnvTileArgs &l, const CnvTileJob &s, __half *to, const InterpolateWindow &window,
-            const WindowPlace &place, const float (&middle)[N])
+            const LatticePlace &place, const float (&middle)[N])
 {
   constexpr int parts = sizeof(T), batch = parts > 1 ? 3 - N : N == 1 ? 4 : N == 2 ? 2 : 1;
   constexpr float unit = 1.0f / (1 << CNV_DECIMATED_BITS(sizeof(T)));
@@ -313,7 +312,8 @@ interpolate_tile(const CnvTileArgs &l, TileParams &params, float4 *first)
   __half *to = (__half *)(bands_x + places * I::fragments * 32);
   const int pitch = cnv_interpolate_pitch(C, I::bytes, shift), rows = cnv_interpolate_rows(&d, params.tile.rows);
   const InterpolateWindow window = {to, pitch, rows * pitch, rows, first};
-  const WindowPlace place = {at & ~7, (top >> from.shift[CNV_Y]) + d.lead[CNV_Y]};
+  const LatticePlace place = {at & ~7, (top >> from.shift[CNV_Y]) + d.lead[CNV_Y]};
+  const LatticePlace center = {at + (((I::pixels - 1) >> shift) + d.n[CNV_X]) / 2, place.row + rows / 2};
   float middle[N];
 
   for (int i = threadIdx.x; i < n_y * I::fragments * 32; i += blockDim.x)
@@ -322,7 +322,7 @@ interpolate_tile(const CnvTileArgs &l, TileParams &params, float4 *first)
     copy_16(bands_x + i, words + (all_y + (at & 1) * places) * I::fragments * 32 + i);
 #pragma unroll
   for (int c = 0; c < N; c++)
-    middle[c] = middle_level<T>(l, from, window, place, c);
+    middle[c] = middle_level<T>(l, from, center, c);
   load_window<T, N>(l, s, to, window, place, middle);
 #pragma unroll
   for (int c = 0; c < N; c++)
