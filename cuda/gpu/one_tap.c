@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The kind one_tap (one_tap.cuh): one tap a frame, in float32.
+ * The kind one_tap (one_tap.cuh): one tap per frame, in float32.
  */
 #include <math.h>
 
@@ -11,7 +11,7 @@ static const CnvVariant variants[] = {
     {"one_tap_u16", .bytes = 2, .rows = 1, .terms = 1, .width = CNV_ONE_TAP_BYTES / 2, .tile_rows = CNV_ONE_TAP_ROWS},
     {NULL}};
 
-/* The tap on the sample itself. */
+/* Returns the tap on the sample itself. */
 static double
 tap_of(const CnvPlan *plan, const CnvPlane *plane)
 {
@@ -50,7 +50,7 @@ set_job(CnvPlaneKernel *of, GArray *words, const float *weight)
   job->gain = (float)(job->gain / unit);
 }
 
-/* 4K NV12: 3 frames 15.9 us, 5 22.0. */
+/* Costs: 4K NV12, 3 frames 15.9 us, 5 22.0. */
 static double
 cost(const CnvPlan *plan, const CnvPlane *plane, const CnvNeeds *needs, const CnvVariant *variant)
 {

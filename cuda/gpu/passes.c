@@ -6,7 +6,8 @@
 #include "gpu/tile_jobs.h"
 #include "plan/arith.h"
 
-/* Row sums of one pass: what stays in the second-level cache of large GPUs. A single plane may take more. */
+/* Most row sums of one pass, in floats: they stay in the second-level cache of large GPUs. A single plane may need
+ * more. */
 #define PASS_FLOATS (10 * 1024 * 1024)
 
 #define SUMS_UNIT 64 /* floats: rows of sums begin at 256 bytes */
@@ -32,7 +33,8 @@ samples_of(const CnvSchedule *schedule, const CnvJob *job)
   return (gint64)job->width * job->height * cnv_schedule_plane_kernel(schedule, job)->plane->channels;
 }
 
-/* Returns the blocks of `cells` that the GPU has at once if all jobs share it by their samples; at least 1. */
+/* Returns the blocks of `cells` that the GPU runs at once for this job, if all jobs share it by their samples; at least
+ * 1. */
 static int
 blocks_that_fit(const CnvSchedule *schedule, const CnvJob *job)
 {
@@ -41,7 +43,8 @@ blocks_that_fit(const CnvSchedule *schedule, const CnvJob *job)
   return (int)CLAMP(blocks * samples_of(schedule, job) / MAX(schedule->samples, 1), 1, MAX(blocks, 1));
 }
 
-/* The job with its row sums, if its kernels have any, from float number *sums on, which becomes that behind them. */
+/* Returns the job with its row sums, if its kernels have any, from float number *sums on. Sets *sums to the float after
+ * them. */
 static CnvBlockJob
 make_block_job(const CnvSchedule *schedule, const CnvJob *job, gsize *sums)
 {
@@ -63,7 +66,7 @@ make_block_job(const CnvSchedule *schedule, const CnvJob *job, gsize *sums)
   return made;
 }
 
-/* Gives the job the launch's next blocks. */
+/* Assigns the launch's next blocks to the job. */
 static void
 add_block_job(CnvSchedule *schedule, CnvLaunch *launch, CnvBlockJob job)
 {
@@ -89,7 +92,7 @@ add_block_job(CnvSchedule *schedule, CnvLaunch *launch, CnvBlockJob job)
 
 /* ---- launches ---- */
 
-/* Returns TRUE if the launch is for the job's cells, of the three that make mosaics. */
+/* Returns TRUE if the launch filters the job's cells. Three kernels make mosaics. */
 static gboolean
 takes_cells(const CnvLaunch *launch, const CnvBlockJob *job)
 {
@@ -120,7 +123,7 @@ takes(const CnvSchedule *schedule, const CnvLaunch *launch, const CnvJob *job)
   return cnv_kernel_takes_part(of->kernel, launch->kernel);
 }
 
-/* The launch of a kernel for those of the jobs that it is for. */
+/* Adds the launch of a kernel for the jobs that it filters. */
 static void
 add_launch(CnvSchedule *schedule, CnvKernelId kernel, guint bank, const CnvJob *jobs, guint n)
 {
@@ -161,7 +164,7 @@ add_pass(CnvSchedule *schedule, guint bank, const CnvJob *jobs, guint n)
     add_launch(schedule, kernel, bank, jobs, n);
 }
 
-/* The launches of one bank for the jobs, in passes of jobs whose row sums fit. */
+/* Adds the launches of one bank for the jobs, in passes of jobs whose row sums fit. */
 static void
 add_bank(CnvSchedule *schedule, guint bank, const CnvJob *jobs, guint n)
 {
@@ -186,7 +189,7 @@ add_bank(CnvSchedule *schedule, guint bank, const CnvJob *jobs, guint n)
 
 /* ---- the frame ---- */
 
-/* Brings all of the staged planes to their form: samples around those that are filtered are read, too. */
+/* Stages the whole of these planes, because samples around the filtered ones are read too. */
 static void
 add_staging(CnvSchedule *schedule, int fields)
 {
@@ -205,7 +208,7 @@ add_staging(CnvSchedule *schedule, int fields)
   add_launch(schedule, CNV_KERNEL_STAGE_IN, 0, jobs, n);
 }
 
-/* Normalised convolution by tile jobs. staged: set for each job of CnvJobs.weights that has other jobs. */
+/* Adds normalised convolution by tile jobs. staged: set for each job of CnvJobs.weights that has other jobs. */
 static void
 add_weighed_tiles(CnvSchedule *schedule, gboolean *staged)
 {
@@ -224,8 +227,8 @@ add_weighed_tiles(CnvSchedule *schedule, gboolean *staged)
     add_bank(schedule, g_array_index(schedule->banks, guint, i), (const CnvJob *)tiles->data, tiles->len);
 }
 
-/* Normalised convolution: layer after layer is brought to the staged form with its weights and filtered, in rounds of
- * one layer of each plane and field; but for what tile jobs do. */
+/* Adds all other normalised convolution: layers are staged with their weights and filtered one after the other, in
+ * rounds of one layer per plane and field. */
 static void
 make_rounds(CnvSchedule *schedule)
 {

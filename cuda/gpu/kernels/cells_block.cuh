@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A block of the kernel cells: what it has in shared memory, and how it finds its cells. Pixels and rows count from the
- * window's first where they are read, and from the job's first where they are written.
+ * A block of the kernel cells: its shared memory, and how it finds its cells. Pixels and rows that are read are
+ * relative to the window, those that are written to the job.
  */
 #pragma once
 
 #include "gpu/kernels/block.cuh"
 
-/* An edge between cells along x: the first pixel after it, as it is read and as it is written. */
+/* An edge between cells along x: the first pixel after it, as an input and as an output coordinate. */
 struct CellEdge {
   int in, out;
 };
 
-/* A block's rows of a row of cells, as they are read and as they are written, and how many rows the cells have. */
+/* A block's rows of a row of cells, as input and as output coordinates, and the number of rows of the cells. */
 struct CellRows {
   int in0, in1, out0, out1, height;
 };
@@ -20,13 +20,13 @@ struct CellRows {
 /* A block's part of its job. */
 struct CellsPart {
   int n_x, n_y;       /* cells */
-  int left, out_left; /* samples with which 16 bytes begin, as they are read and written */
-  int samples, pitch; /* in 16 bytes, and of a row of the block */
+  int left, out_left; /* first samples of 16 bytes, as input and as output coordinates */
+  int samples, pitch; /* samples of 16 bytes, and of a row of the block */
   int slice, block;   /* block: number of the first slice's block in the job */
-  uint32_t inverse;   /* 2^32 / the channels of a row of cells, rounded up; 0: there is one */
-  bool adds, blends;  /* adds: sums of samples */
-  bool small;         /* threads make groups of cells, in registers */
-  bool wide; /* no 16 bytes have samples of more than two cells: threads add to sums of cells, not of columns */
+  uint32_t inverse;   /* 2^32 / the channels of a row of cells, rounded up; 0: there is one channel */
+  bool adds, blends;  /* adds: sums of samples, not means */
+  bool small;         /* each thread filters groups of cells in registers */
+  bool wide; /* 16 bytes never have samples of more than two cells: threads add to sums of cells, not of columns */
 };
 
 /* Shared memory of a block. */
@@ -34,19 +34,19 @@ struct CellsShared {
   CellsPart part;
   union {
     uint4 column[2 * CNV_BLOCK_THREADS]; /* sums of columns: 16 bits of samples of 8 bits, 32 bits of others */
-    uint32_t sum[CNV_CELLS_SUMS];        /* of the turn's wide cells, by row, cell and channel */
+    uint32_t sum[CNV_CELLS_SUMS];        /* sums of the turn's wide cells, by row, cell and channel */
   };
-  alignas(16) float row[CNV_CELLS_CHUNK * CNV_BLOCK_THREADS]; /* outputs: samples; of jobs with weights, their values */
+  alignas(16) float row[CNV_CELLS_CHUNK * CNV_BLOCK_THREADS]; /* outputs: samples; with weights, their values */
   CellEdge edge[CNV_CELLS_MAX + 1];
   CellRows rows[CNV_CELLS_MAX_ROWS];
 };
 
-/* A thread's place in a turn: its row of cells, its part of that, and its 16 bytes. */
+/* A thread's place in a turn: its row of cells, its part of that row, and its 16 bytes. */
 struct CellsPlace {
   int row, part, x;
 };
 
-/* The samples of a thread's 16 bytes that each of two cells side by side has, as bits, and the first cell. */
+/* The samples (bits) of a thread's 16 bytes that belong to each of two neighbouring cells, and the first cell. */
 struct CellsShare {
   int cell;
   uint32_t left, right;
@@ -54,7 +54,7 @@ struct CellsShare {
 
 /* ---- the block ---- */
 
-/* Returns the first pixel or row of the window that cell k has; and of the job, that takes its mean. */
+/* Returns the first pixel or row of cell k in the window, or in the job, whose pixels get its mean. */
 __device__ static int
 edge_in(const CnvBlock &b, int axis, int k)
 {
@@ -71,7 +71,7 @@ edge_out(const CnvBlock &b, int axis, int k)
   return cnv_cell_edge(&b.a, &b.job, axis, k) - (axis == CNV_X ? b.job.x : b.job.y);
 }
 
-/* Returns what lies between two edges, or a block's slice of that. */
+/* Returns the range between two edges, or a block's slice of it. */
 __device__ static int2
 slice_of(const CnvBlock &b, int from, int to)
 {
@@ -82,14 +82,15 @@ slice_of(const CnvBlock &b, int from, int to)
   return make_int2(min(from + slice * share, to), min(from + (slice + 1) * share, to));
 }
 
-/* Returns samples from a multiple of 16 bytes up to the address; 0 if rows differ in that. */
+/* Returns the samples between the previous multiple of 16 bytes and the address; 0 if that differs between rows. */
 __device__ static int
 samples_after_chunk(uint64_t address, int stride, int bytes)
 {
   return stride % CNV_CELLS_CHUNK ? 0 : (int)(address % CNV_CELLS_CHUNK) >> (bytes - 1);
 }
 
-/* Returns TRUE if small_cells.cuh makes the block: its first cell is whole and begins at a word, read and written. */
+/* Returns TRUE if small_cells.cuh filters the block: its first cell is whole and begins at a word, in input and output.
+ */
 __device__ static bool
 is_small(const CnvBlock &b, const CellsPart &p, int x0)
 {
@@ -125,7 +126,7 @@ find_part(const CnvBlock &b, int x0, int y0, bool only_sums)
   return p;
 }
 
-/* Finds the block's cells; by all threads, which see them afterwards. */
+/* Finds the block's cells. Called by all threads, which see the result afterwards. */
 __device__ static CellsPlace
 find_cells(CellsShared &m, const CnvBlock &b, bool only_sums)
 {
@@ -156,7 +157,7 @@ find_cells(CellsShared &m, const CnvBlock &b, bool only_sums)
 
 /* ---- means ---- */
 
-/* Returns 1 / b, as divide() takes it. */
+/* Returns 1 / b for divide(). */
 __device__ static float
 inverse_of(float b)
 {
@@ -166,7 +167,7 @@ inverse_of(float b)
   return fmaf(inverse, fmaf(-b, inverse, 1.0f), inverse);
 }
 
-/* Returns a / b as the compiler's division does, which first looks for numbers far from 1. */
+/* Returns a / b with the bits of the compiler's division, without its tests for numbers far from 1. */
 __device__ static float
 divide(float a, float b, float inverse)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * cover: the weights of jobs, when regions change. A thread makes a word, the weights of four pixels; beside a job's
- * rows they are 0.
+ * cover: computes the weights of jobs when regions change. A thread computes a word, the weights of four pixels; beside
+ * a job's rows they are 0.
  */
 #pragma once
 
