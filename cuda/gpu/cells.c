@@ -96,8 +96,9 @@ cost_of(const CnvPlane *plane, const CnvJob *job, const CnvCellBlocks *blocks, i
 
   turns = cnv_divide_up(blocks->cells[CNV_Y], blocks->turn);
   rows = cnv_divide_up(height, blocks->parts);
-  if (blocks->small) {
-    turns = cnv_divide_up(cnv_divide_up(blocks->cells[CNV_X], blocks->small) * blocks->cells[CNV_Y], CNV_BLOCK_THREADS);
+  if (blocks->group_cells) {
+    turns = cnv_divide_up(cnv_divide_up(blocks->cells[CNV_X], blocks->group_cells) * blocks->cells[CNV_Y],
+                          CNV_BLOCK_THREADS);
     rows = height;
   }
   return (guint64)cnv_divide_up(columns * cnv_cells_rows(blocks), fit) * columns * blocks->threads_x *
@@ -109,7 +110,7 @@ static void
 set_rows(const CnvPlane *plane, const CnvJob *job, CnvCellBlocks *blocks, int turn, int turns)
 {
   int slots = CNV_BLOCK_THREADS / blocks->threads_x;
-  int most = blocks->small ? MIN(4 * slots, CNV_CELLS_MAX_ROWS) : CNV_CELLS_MAX_ROWS;
+  int most = blocks->group_cells ? MIN(4 * slots, CNV_CELLS_MAX_ROWS) : CNV_CELLS_MAX_ROWS;
 
   blocks->turn = turn;
   blocks->parts = MIN(slots / turn, cell_size(plane, job, CNV_Y));
@@ -169,12 +170,12 @@ cnv_cells_divide(const CnvPlane *plane, const CnvJob *job, int fit)
   blocks.first[CNV_Y] = cnv_cell_of(plane, job, CNV_Y, job->y);
   blocks.end[CNV_X] = cnv_cell_of(plane, job, CNV_X, job->x + job->width - 1) + 1;
   blocks.end[CNV_Y] = cnv_cell_of(plane, job, CNV_Y, job->y + job->height - 1) + 1;
-  blocks.small = cells_of_group(plane);
+  blocks.group_cells = cells_of_group(plane);
   blocks.wide = (plane->cell[CNV_X] >> plane->cell_shift[CNV_X]) * pixel >= CNV_CELLS_CHUNK && plane->channels != 3;
   for (int i = 0; i < ROW_WIDTHS && n != 1; i++, width = i % 2 ? width / 4 * 3 : width / 3 * 2) {
     guint64 cost;
 
-    if (blocks.small && width < SMALL_BYTES)
+    if (blocks.group_cells && width < SMALL_BYTES)
       break;
     divide_columns(plane, job, &blocks, width);
     if (n == blocks.cells[CNV_X] || blocks.threads_x > CNV_BLOCK_THREADS)

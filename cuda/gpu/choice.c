@@ -234,7 +234,7 @@ try_kinds(Options *o, int p)
 }
 
 void
-cnv_choose_kinds(const CnvPlan *plan, gboolean has_windows, CnvPlaneKernel of[CNV_MAX_PLANES])
+cnv_choose_kinds(const CnvPlan *plan, gboolean has_windows, CnvPlaneKernel chosen[CNV_MAX_PLANES])
 {
   Options o = {.plan = plan, .least = G_MAXDOUBLE};
 
@@ -242,8 +242,8 @@ cnv_choose_kinds(const CnvPlan *plan, gboolean has_windows, CnvPlaneKernel of[CN
     find_options(&o, p, has_windows);
   try_kinds(&o, 0);
   for (int p = 0; p < plan->n_planes; p++) {
-    of[p].kernel = o.best[p];
+    chosen[p].kernel = o.best[p];
     if (o.best[p] < CNV_N_KERNELS)
-      of[p].needs = o.needs[p][o.best[p]];
+      chosen[p].needs = o.needs[p][o.best[p]];
   }
 }

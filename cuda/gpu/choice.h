@@ -22,4 +22,4 @@ CnvAlgorithm cnv_choose_blocks(const CnvPlan *plan, const CnvPlane *plane);
 /* Chooses the kinds with tile jobs for those planes of a plan whose algorithms have such kinds, so that the frame costs
  * least. Planes of one kind share a launch. Fills in `kernel` and `needs` of each plane; kernel is CNV_N_KERNELS if
  * there is none. has_windows: jobs may have windows smaller than the plane. */
-void cnv_choose_kinds(const CnvPlan *plan, gboolean has_windows, CnvPlaneKernel of[CNV_MAX_PLANES]);
+void cnv_choose_kinds(const CnvPlan *plan, gboolean has_windows, CnvPlaneKernel chosen[CNV_MAX_PLANES]);

@@ -243,22 +243,22 @@ sum_of(const CnvPlan *plan, const CnvTerm *term, int axis)
 }
 
 static void
-set_job(CnvPlaneKernel *of, GArray *words, const float *weight)
+set_job(CnvPlaneKernel *plane_kernel, GArray *words, const float *weight)
 {
-  const CnvPlane *plane = of->plane;
-  CnvTileJob *job = &of->tile_job;
+  const CnvPlane *plane = plane_kernel->plane;
+  CnvTileJob *job = &plane_kernel->tile_job;
   CnvDecimation *d = &job->decimation;
   const int c = cnv_fit_first_channel(plane), bytes = plane->component[0].bytes, channels = plane->channels;
   g_autofree CnvDecimatedPlaces *places = g_new(CnvDecimatedPlaces, CNV_N_AXES);
   double gain = plane->gain[c];
   int step_x, used;
 
-  if (!find_places(of->plan, plane, places))
+  if (!find_places(plane_kernel->plan, plane, places))
     return; /* it fits */
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
     int shift = (int)g_bit_storage((gulong)places[axis].step) - 1;
 
-    gain *= sum_of(of->plan, &plane->term[0], axis);
+    gain *= sum_of(plane_kernel->plan, &plane->term[0], axis);
     d->from.shift[axis] = (guint8)shift;
     d->to.shift[axis] = (guint8)first_shift(shift, axis, bytes * channels);
     d->lead[axis] = (gint16)(-places[axis].radius - (axis == CNV_X ? more_taps(&places[axis]) : 0));
@@ -281,10 +281,10 @@ set_job(CnvPlaneKernel *of, GArray *words, const float *weight)
   round_places(&places[CNV_X], 1, bytes);
   round_places(&places[CNV_Y], gain, bytes);
   append_interpolate(words, places, bytes);
-  of->decimate_words = words->len;
+  plane_kernel->decimate_words = words->len;
   append_spline_x(words, step_x, bytes);
   append_spline_y(words, 1 << d->to.shift[CNV_Y]);
-  of->again_words = words->len;
+  plane_kernel->again_words = words->len;
   for (int axis = 0; axis < CNV_N_AXES; axis++)
     append_again(words, 1 << (d->from.shift[axis] - d->to.shift[axis]));
   while (words->len % 4 != 0)
@@ -320,12 +320,12 @@ reach_outputs(CnvLattice *lattice, int axis, const CnvDecimation *d, const int o
 
 /* Finds the samples of a finer lattice that a coarser one reads. */
 static void
-reach_samples(CnvLattice *lattice, const CnvLattice *of, int axis, const int window[2], gboolean repeats)
+reach_samples(CnvLattice *lattice, const CnvLattice *coarse, int axis, const int window[2], gboolean repeats)
 {
-  int by = of->shift[axis] - lattice->shift[axis], times = 1 << by, step = 1 << lattice->shift[axis];
+  int by = coarse->shift[axis] - lattice->shift[axis], times = 1 << by, step = 1 << lattice->shift[axis];
 
-  lattice->first[axis] = of->first[axis] * times - times + 1;
-  lattice->last[axis] = of->last[axis] * times + 2 * times - 2;
+  lattice->first[axis] = coarse->first[axis] * times - times + 1;
+  lattice->last[axis] = coarse->last[axis] * times + 2 * times - 2;
   if (!repeats || by == 0)
     return;
   lattice->first[axis] = MAX(lattice->first[axis], floor_shift(window[0] - 2 * step + 1, lattice->shift[axis]));
@@ -465,22 +465,23 @@ cnv_decimated_cut(CnvSchedule *schedule, CnvLaunch *launch)
 }
 
 void
-cnv_decimated_add(CnvSchedule *schedule, CnvKernelId kernel, const CnvPlaneKernel *of, const CnvJob *from, gsize *at)
+cnv_decimated_add(CnvSchedule *schedule, CnvKernelId kernel, const CnvPlaneKernel *plane_kernel, const CnvJob *from,
+                  gsize *at)
 {
-  CnvTileJob job = of->tile_job;
+  CnvTileJob job = plane_kernel->tile_job;
 
   job.job = *from;
   job.blends = from->coverage_pitch > 0;
   set_lattices(&job, at);
   schedule->decimated_size = MAX(schedule->decimated_size, *at * sizeof(guint16));
   if (kernel == CNV_KERNEL_DECIMATE)
-    job.bands = of->decimate_words;
+    job.bands = plane_kernel->decimate_words;
   else if (kernel == CNV_KERNEL_DECIMATE_AGAIN) {
     CnvLattice read = job.decimation.to;
 
-    if (!has_again(&of->tile_job.decimation))
+    if (!has_again(&plane_kernel->tile_job.decimation))
       return;
-    job.bands = of->again_words;
+    job.bands = plane_kernel->again_words;
     job.decimation.to = job.decimation.from;
     job.decimation.from = read;
   }

@@ -9,8 +9,8 @@
 
 /* Appends the tile job of a job of the plane, for one of the kernels. *at: decimated samples that the launch's jobs so
  * far occupy. */
-void cnv_decimated_add(CnvSchedule *schedule, CnvKernelId kernel, const CnvPlaneKernel *of, const CnvJob *from,
-                       gsize *at);
+void cnv_decimated_add(CnvSchedule *schedule, CnvKernelId kernel, const CnvPlaneKernel *plane_kernel,
+                       const CnvJob *from, gsize *at);
 
 /* Cuts the launch's jobs into tiles (for decimate_again, blocks), and sets their shared memory. */
 void cnv_decimated_cut(CnvSchedule *schedule, CnvLaunch *launch);

@@ -275,22 +275,23 @@ round_term(CnvTapList *taps, const CnvNeeds *needs, int term, double scale)
 }
 
 static void
-set_job(CnvPlaneKernel *of, GArray *words, const float *weight)
+set_job(CnvPlaneKernel *plane_kernel, GArray *words, const float *weight)
 {
-  CnvTileJob *job = &of->tile_job;
-  const CnvPlane *plane = of->plane;
-  CnvNeeds needs = of->needs;
-  int c = cnv_fit_first_channel(plane), rows = rows_of(of->variant, &needs);
-  int n_frames = of->variant->pairs ? 2 * of->variant->pairs : needs.n_frames; /* for which there is space */
-  g_auto(CnvTapList) taps = all_taps(of->plan, plane, &needs, weight);
+  CnvTileJob *job = &plane_kernel->tile_job;
+  const CnvPlane *plane = plane_kernel->plane;
+  CnvNeeds needs = plane_kernel->needs;
+  int c = cnv_fit_first_channel(plane), rows = rows_of(plane_kernel->variant, &needs);
+  int n_frames =
+      plane_kernel->variant->pairs ? 2 * plane_kernel->variant->pairs : needs.n_frames; /* for which there is space */
+  g_auto(CnvTapList) taps = all_taps(plane_kernel->plan, plane, &needs, weight);
   double scale, error, factor, sum[2] = {0, 0};
 
-  needs.digits = of->variant->digits;
+  needs.digits = plane_kernel->variant->digits;
   scale = scale_of(&taps, &needs, plane, &error);
   for (int t = 0; t < needs.terms; t++)
     sum[t] = round_term(&taps, &needs, t, scale);
   for (int i = 0; i < n_frames * rows; i += 2)
-    append_rows(words, taps.value, i, plane, of->variant, &needs);
+    append_rows(words, taps.value, i, plane, plane_kernel->variant, &needs);
   job->term = (CnvTerm){.n = {needs.n_x, taps.magnitude > 0 ? rows : 0}, .anchor = {needs.anchor_x, needs.anchor_y}};
   job->top = needs.anchor_y;
   /* The gain divides by the sum of the rounded taps, if that is not near 0, so that a flat frame stays flat. */

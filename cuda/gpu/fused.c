@@ -61,13 +61,13 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
 }
 
 static void
-set_job(CnvPlaneKernel *of, GArray *words, const float *weight)
+set_job(CnvPlaneKernel *plane_kernel, GArray *words, const float *weight)
 {
-  CnvTileJob *job = &of->tile_job;
-  int bytes = cnv_fit_reach(&job->term, CNV_X) * job->channels * of->needs.bytes;
+  CnvTileJob *job = &plane_kernel->tile_job;
+  int bytes = cnv_fit_reach(&job->term, CNV_X) * job->channels * plane_kernel->needs.bytes;
 
   job->top = job->term.anchor[CNV_Y];
-  job->lead = CNV_TILE_APRON(bytes) / of->needs.bytes;
+  job->lead = CNV_TILE_APRON(bytes) / plane_kernel->needs.bytes;
 }
 
 /* Costs by groups of eight taps along each axis, 4K GRAY8: 1 24.0 us, 2 32.4, 4 47.8, 8 89.5; GRAY16 2.6 more; 4K NV12,

@@ -85,7 +85,7 @@ typedef struct {
   const char *method;         /* as in CnvSessionStats.method; NULL: its name */
   /* Fills in the numbers of the tile job, which has the plane's already, and appends its taps (guint32 words) in the
    * variant's order. weight: of each frame over time. */
-  void (*set_job)(CnvPlaneKernel *of, GArray *words, const float *weight);
+  void (*set_job)(CnvPlaneKernel *plane_kernel, GArray *words, const float *weight);
   /* Returns the rows of a tile with its apron, or of a stage of a ring. rows: of a tile's outputs. */
   int (*box_rows)(const CnvVariant *variant, const CnvNeeds *needs, int rows);
 } CnvKernelKind;

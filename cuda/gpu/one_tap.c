@@ -34,12 +34,12 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
 }
 
 static void
-set_job(CnvPlaneKernel *of, GArray *words, const float *weight)
+set_job(CnvPlaneKernel *plane_kernel, GArray *words, const float *weight)
 {
-  CnvTileJob *job = &of->tile_job;
-  double unit = exp2(job->shift), tap = tap_of(of->plan, of->plane), sum = 0, mid;
+  CnvTileJob *job = &plane_kernel->tile_job;
+  double unit = exp2(job->shift), tap = tap_of(plane_kernel->plan, plane_kernel->plane), sum = 0, mid;
 
-  for (int i = 0; i < of->needs.n_frames; i++)
+  for (int i = 0; i < plane_kernel->needs.n_frames; i++)
     sum += weight[i];
   mid = sum * tap * job->mid;
   job->center = (float)tap;

@@ -98,17 +98,17 @@ place_plane(CnvSchedule *schedule, const CnvPlan *plan, const CnvPlane *plane, g
 
 /* Adopts the kernel that was chosen for the plane, if one variant serves this plane and those before it. */
 static void
-take_kernel(CnvSchedule *schedule, CnvPlaneKernel *of)
+take_kernel(CnvSchedule *schedule, CnvPlaneKernel *plane_kernel)
 {
-  CnvKernelId kernel = of->kernel;
+  CnvKernelId kernel = plane_kernel->kernel;
   const CnvVariant *variant;
   CnvNeeds all;
 
   if (kernel == CNV_N_KERNELS)
     return;
-  all = cnv_needs_join(&schedule->needs[kernel], &of->needs);
+  all = cnv_needs_join(&schedule->needs[kernel], &plane_kernel->needs);
   variant = cnv_variant_find(cnv_kernel_kind(kernel), &all);
-  of->kernel = variant ? kernel : CNV_N_KERNELS;
+  plane_kernel->kernel = variant ? kernel : CNV_N_KERNELS;
   for (CnvKernelId k = 0; k <= kernel && variant; k++)
     if (cnv_kernel_takes_part(kernel, k)) {
       schedule->needs[k] = all;
@@ -119,23 +119,23 @@ take_kernel(CnvSchedule *schedule, CnvPlaneKernel *of)
 static void
 add_plan(CnvSchedule *schedule, guint number, const CnvPlan *plan)
 {
-  CnvPlaneKernel *of = &g_array_index(schedule->plane_kernels, CnvPlaneKernel, number * CNV_MAX_PLANES);
+  CnvPlaneKernel *kernels = &g_array_index(schedule->plane_kernels, CnvPlaneKernel, number * CNV_MAX_PLANES);
   guint start = schedule->taps->len;
 
   g_ptr_array_add(schedule->plans, cnv_plan_ref((CnvPlan *)plan));
   g_array_append_vals(schedule->taps, plan->taps, plan->n_taps);
   for (int p = 0; p < CNV_MAX_PLANES; p++)
-    of[p] = (CnvPlaneKernel){.plan = plan, .plane = &plan->plane[p], .kernel = CNV_N_KERNELS};
-  cnv_choose_kinds(plan, schedule->has_windows, of);
+    kernels[p] = (CnvPlaneKernel){.plan = plan, .plane = &plan->plane[p], .kernel = CNV_N_KERNELS};
+  cnv_choose_kinds(plan, schedule->has_windows, kernels);
   for (int p = 0; p < plan->n_planes; p++) {
     if (!plan->plane[p].filtered)
       continue;
-    of[p].blocks = cnv_algorithm_has_tiles(plan->plane[p].algorithm) ? cnv_choose_blocks(plan, &plan->plane[p])
-                                                                     : plan->plane[p].algorithm;
-    of[p].bank = find_bank(schedule, plan, &plan->plane[p], start);
+    kernels[p].blocks = cnv_algorithm_has_tiles(plan->plane[p].algorithm) ? cnv_choose_blocks(plan, &plan->plane[p])
+                                                                          : plan->plane[p].algorithm;
+    kernels[p].bank = find_bank(schedule, plan, &plan->plane[p], start);
     g_array_index(schedule->planes, CnvPlane, number * CNV_MAX_PLANES + (guint)p) =
-        place_plane(schedule, plan, &plan->plane[p], start, of[p].bank);
-    take_kernel(schedule, &of[p]);
+        place_plane(schedule, plan, &plan->plane[p], start, kernels[p].bank);
+    take_kernel(schedule, &kernels[p]);
   }
 }
 

@@ -20,10 +20,10 @@ can_blend(const CnvJob *job)
 gboolean
 cnv_tile_jobs_take(const CnvSchedule *schedule, const CnvJob *job)
 {
-  const CnvPlaneKernel *of = cnv_schedule_plane_kernel(schedule, job);
+  const CnvPlaneKernel *plane_kernel = cnv_schedule_plane_kernel(schedule, job);
 
-  return of->kernel != CNV_N_KERNELS && (job->coverage_pitch == 0 || can_blend(job)) &&
-         (!of->plan->is_weighed || job->whole);
+  return plane_kernel->kernel != CNV_N_KERNELS && (job->coverage_pitch == 0 || can_blend(job)) &&
+         (!plane_kernel->plan->is_weighed || job->whole);
 }
 
 /* Finds the bits that are copied from the input. bytes: of a sample. */
@@ -69,10 +69,10 @@ needs_of_plane(const CnvSchedule *schedule, CnvKernelId kernel, guint p)
   CnvNeeds needs = {.terms = 0};
 
   for (guint i = p % CNV_MAX_PLANES; i < schedule->plane_kernels->len; i += CNV_MAX_PLANES) {
-    const CnvPlaneKernel *of = &g_array_index(schedule->plane_kernels, CnvPlaneKernel, i);
+    const CnvPlaneKernel *plane_kernel = &g_array_index(schedule->plane_kernels, CnvPlaneKernel, i);
 
-    if (of->kernel == kernel)
-      needs = cnv_needs_join(&needs, &of->needs);
+    if (plane_kernel->kernel == kernel)
+      needs = cnv_needs_join(&needs, &plane_kernel->needs);
   }
   return needs;
 }
@@ -80,19 +80,20 @@ needs_of_plane(const CnvSchedule *schedule, CnvKernelId kernel, guint p)
 void
 cnv_tile_job_prepare(CnvSchedule *schedule, guint index)
 {
-  CnvPlaneKernel *of = &g_array_index(schedule->plane_kernels, CnvPlaneKernel, index);
+  CnvPlaneKernel *plane_kernel = &g_array_index(schedule->plane_kernels, CnvPlaneKernel, index);
   CnvPlane samples;
   const CnvPlane *plane;
 
-  if (of->kernel == CNV_N_KERNELS)
+  if (plane_kernel->kernel == CNV_N_KERNELS)
     return;
-  of->shared = needs_of_plane(schedule, of->kernel, index);
-  of->variant = schedule->variant[of->kernel];
-  plane = cnv_fit_plane(of->plan, &g_array_index(schedule->planes, CnvPlane, index), &samples);
-  of->tile_job = make_job(plane, cnv_fit_first_channel(plane));
-  of->tile_job.bands = schedule->words->len;
-  cnv_kernel_kind(of->kernel)
-      ->set_job(of, schedule->words, schedule->sources.n ? schedule->sources.weight : of->plan->weight);
+  plane_kernel->shared = needs_of_plane(schedule, plane_kernel->kernel, index);
+  plane_kernel->variant = schedule->variant[plane_kernel->kernel];
+  plane = cnv_fit_plane(plane_kernel->plan, &g_array_index(schedule->planes, CnvPlane, index), &samples);
+  plane_kernel->tile_job = make_job(plane, cnv_fit_first_channel(plane));
+  plane_kernel->tile_job.bands = schedule->words->len;
+  cnv_kernel_kind(plane_kernel->kernel)
+      ->set_job(plane_kernel, schedule->words,
+                schedule->sources.n ? schedule->sources.weight : plane_kernel->plan->weight);
 }
 
 void
@@ -252,11 +253,11 @@ add_block_numbers(CnvSchedule *schedule, const CnvLaunch *launch)
 static CnvRect
 tile_rect(const CnvTileJob *job, int width, int column, int row)
 {
-  const CnvJob *of = &job->job;
-  int first = job->origin + column * width, x = MAX(first / job->channels, of->x);
-  int end = MIN(cnv_divide_up(first + width, job->channels), of->x + of->width), y = of->y + row * job->rows;
+  const CnvJob *base = &job->job;
+  int first = job->origin + column * width, x = MAX(first / job->channels, base->x);
+  int end = MIN(cnv_divide_up(first + width, job->channels), base->x + base->width), y = base->y + row * job->rows;
 
-  return (CnvRect){x, y, end - x, MIN(job->rows, of->y + of->height - y)};
+  return (CnvRect){x, y, end - x, MIN(job->rows, base->y + base->height - y)};
 }
 
 /* Returns a tile's kind from the cells that it meets. */
@@ -281,34 +282,35 @@ kind_of_tile(const CnvJobs *work, const CnvJob *job, const CnvRect *tile)
 static CnvTileKind
 kind_of_weighed_tile(const CnvJobs *work, const CnvTileJob *job, int reach, const CnvRect *tile)
 {
-  const CnvJob *of = &job->job;
+  const CnvJob *base = &job->job;
   int across = cnv_divide_up(reach, job->channels), x = tile->x - across, y = tile->y - job->top;
   int end_x = tile->x + tile->width + across, end_y = tile->y + tile->height + job->top;
-  gboolean inside = x >= 0 && y >= 0 && end_x <= of->width && end_y <= of->height;
+  gboolean inside = x >= 0 && y >= 0 && end_x <= base->width && end_y <= base->height;
   gboolean near = job->border != CNV_BORDER_WRAP && job->border != CNV_BORDER_RENORMALIZE;
   CnvRect read = {.x = MAX(x, 0), .y = MAX(y, 0)};
 
-  read.width = MIN(end_x, of->width) - read.x;
-  read.height = MIN(end_y, of->height) - read.y;
-  if (kind_of_tile(work, of, tile) == CNV_TILE_KEPT)
+  read.width = MIN(end_x, base->width) - read.x;
+  read.height = MIN(end_y, base->height) - read.y;
+  if (kind_of_tile(work, base, tile) == CNV_TILE_KEPT)
     return CNV_TILE_KEPT;
-  return (inside || near) && kind_of_tile(work, of, &read) == CNV_TILE_FILTERED ? CNV_TILE_FILTERED : CNV_TILE_BLENDED;
+  return (inside || near) && kind_of_tile(work, base, &read) == CNV_TILE_FILTERED ? CNV_TILE_FILTERED
+                                                                                  : CNV_TILE_BLENDED;
 }
 
 /* Adds the coverage under tiles first..last - 1 of a row. If a pixel lies in two tiles, they share some bytes. */
 static void
 cover_tiles(CnvSchedule *schedule, const CnvTileJob *job, int width, int first, int last, int row)
 {
-  const CnvJob *of = &job->job;
+  const CnvJob *base = &job->job;
   CnvRect from = tile_rect(job, width, first, row), to = tile_rect(job, width, last - 1, row);
   int x = from.x - from.x % CNV_COVERAGE_ALIGNMENT;
   int end = cnv_divide_up(to.x + to.width, CNV_COVERAGE_ALIGNMENT) * CNV_COVERAGE_ALIGNMENT;
 
   x = MAX(x, job->job.x);
   end = MIN(end, job->job.x + job->job.width);
-  if (of->weights > 0)
-    of = &g_array_index(schedule->work.weights, CnvJob, of->weights - 1);
-  cnv_schedule_cover(schedule, of, x, from.y, end - x, from.height);
+  if (base->weights > 0)
+    base = &g_array_index(schedule->work.weights, CnvJob, base->weights - 1);
+  cnv_schedule_cover(schedule, base, x, from.y, end - x, from.height);
 }
 
 /* Adds the copy-back of tiles first..last - 1 of a row, in place. */
@@ -364,9 +366,9 @@ cover_read_tiles(CnvSchedule *schedule, const CnvTileJob *job, int width, const 
 static guint
 find_kinds(CnvSchedule *schedule, const CnvTileJob *job, int width)
 {
-  const CnvPlaneKernel *of = cnv_schedule_plane_kernel(schedule, &job->job);
+  const CnvPlaneKernel *plane_kernel = cnv_schedule_plane_kernel(schedule, &job->job);
   guint first = schedule->tile_kinds->len, n_kept = 0;
-  int bytes = of->plane->component[0].bytes;
+  int bytes = plane_kernel->plane->component[0].bytes;
 
   g_byte_array_set_size(schedule->tile_kinds, first + (guint)count_tiles(job));
   for (int row = 0; row <= job->last_row; row++) {
@@ -375,17 +377,17 @@ find_kinds(CnvSchedule *schedule, const CnvTileJob *job, int width)
     for (int column = 0; column < job->columns; column++) {
       CnvRect tile = tile_rect(job, width, column, row);
 
-      kinds[column] =
-          (guint8)(of->plan->is_weighed ? kind_of_weighed_tile(&schedule->work, job, of->variant->reach, &tile)
-                                        : kind_of_tile(&schedule->work, &job->job, &tile));
+      kinds[column] = (guint8)(plane_kernel->plan->is_weighed
+                                   ? kind_of_weighed_tile(&schedule->work, job, plane_kernel->variant->reach, &tile)
+                                   : kind_of_tile(&schedule->work, &job->job, &tile));
       n_kept += kinds[column] == CNV_TILE_KEPT;
     }
-    if (!of->plan->is_weighed)
+    if (!plane_kernel->plan->is_weighed)
       add_runs(schedule, job, width, row, kinds, CNV_TILE_BLENDED, CNV_TILE_BLENDED, cover_tiles);
     if (schedule->in_place)
       add_runs(schedule, job, width, row, kinds, CNV_TILE_BLENDED, CNV_TILE_FILTERED, copy_tiles);
   }
-  if (of->plan->is_weighed)
+  if (plane_kernel->plan->is_weighed)
     cover_read_tiles(schedule, job, width, schedule->tile_kinds->data + first);
   schedule->kept[job->pointers].kinds = (int)first;
   schedule->kept[job->pointers].tile_inverse[CNV_X] = G_MAXUINT32 / (guint)(width * bytes) + 1;
@@ -434,13 +436,13 @@ choose_rows(CnvSchedule *schedule, CnvLaunch *launch)
 {
   const CnvVariant *variant = schedule->variant[launch->kernel];
   int rows = g_array_index(schedule->tile_jobs, CnvTileJob, launch->first).rows, most = rows;
-  int few = schedule->in_place ? MAX(variant->blocks, FEW_TILES) : FEW_TILES;
+  int threshold = schedule->in_place ? MAX(variant->blocks, FEW_TILES) : FEW_TILES;
   double samples = 0;
 
   for (guint i = 0; i < launch->n; i++)
     samples += samples_of(&schedule->work, &g_array_index(schedule->tile_jobs, CnvTileJob, launch->first + i));
   while (rows > CNV_TILE_STEP &&
-         samples / ((double)variant->width * (rows - CNV_TILE_STEP)) <= schedule->n_processors * (double)few)
+         samples / ((double)variant->width * (rows - CNV_TILE_STEP)) <= schedule->n_processors * (double)threshold)
     rows -= CNV_TILE_STEP;
   if (rows < most)
     cut_jobs(schedule, launch, rows);

@@ -83,9 +83,9 @@ typedef struct {
   int parts;                              /* threads per row of cells, divided by threads_x */
   int turn;                               /* rows of cells that a block filters at a time */
   int lanes_shift;                        /* log2 of the threads that add up the columns of a cell */
-  int small;  /* cells of a group in small_cells.cuh, which filters them if their rows begin at words; 0: none */
-  int wide;   /* cells of 16 bytes or more, of 1, 2 or 4 channels */
-  int slices; /* blocks that share cells, some rows each; if more than 1, an earlier launch computes their sums */
+  int group_cells; /* cells of a group in small_cells.cuh, which filters them if their rows begin at words; 0: none */
+  int wide;        /* cells of 16 bytes or more, of 1, 2 or 4 channels */
+  int slices;      /* blocks that share cells, some rows each; if more than 1, an earlier launch computes their sums */
 } CnvCellBlocks;
 
 /* A job of a kernel with block jobs. It has blocks first_block up to that of the next job, blocks_x of them side by

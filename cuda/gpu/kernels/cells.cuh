@@ -63,18 +63,18 @@ template <typename T>
 __device__ static void
 add_rows(uint32_t (&sum)[8], uint64_t at, int64_t step, int n, uint32_t mask)
 {
-  constexpr int few = 3; /* the smallest cells have no more */
+  constexpr int smallest = 3; /* the smallest cells have no more */
   uint4 chunk[CNV_CELLS_BATCH];
 
 #pragma unroll
   for (int i = 0; i < CNV_CELLS_BATCH; i++, at += step)
     chunk[i] = i < n ? __ldg((const uint4 *)at) : make_uint4(0, 0, 0, 0);
 #pragma unroll
-  for (int i = 0; i < few; i++)
+  for (int i = 0; i < smallest; i++)
     add_chunk<T>(sum, chunk[i], mask);
-  if (n > few)
+  if (n > smallest)
 #pragma unroll
-    for (int i = few; i < CNV_CELLS_BATCH; i++)
+    for (int i = smallest; i < CNV_CELLS_BATCH; i++)
       add_chunk<T>(sum, chunk[i], mask);
 }
 
@@ -415,12 +415,12 @@ store_chunks(const CellsShared &m, const CnvBlock &b, const CellsPlace &place, c
 #pragma unroll 4
   for (; y < rows.out1; y += parts, out += out_step, back += back_step) {
     const uint4 kept = whole ? __ldg((const uint4 *)back) : load_part(back, part.end);
-    const uint4 made = select_bits(copied, kept, chunk);
+    const uint4 stored = select_bits(copied, kept, chunk);
 
     if (whole)
-      *(uint4 *)out = made;
+      *(uint4 *)out = stored;
     else
-      store_words(out, made, part);
+      store_words(out, stored, part);
   }
 }
 
@@ -469,7 +469,7 @@ blend_rows(const CellsShared &m, const CnvBlock &b, const CellRows &rows, const 
 __device__ static void
 make_rows(CellsShared &m, const CnvBlock &b, const CellsPlace &place, int first, int n, bool only_sums)
 {
-  if (m.part.small) {
+  if (m.part.in_groups) {
     make_small_cells(m, b, first, n);
     __syncthreads();
     return;
@@ -490,7 +490,7 @@ cells(const CnvBlock &b, bool only_sums)
 {
   __shared__ CellsShared m;
   const CellsPlace place = find_cells(m, b, only_sums);
-  const int turn = m.part.small ? m.part.n_y : b.cells.turn,
+  const int turn = m.part.in_groups ? m.part.n_y : b.cells.turn,
             slots = CNV_BLOCK_THREADS / (b.cells.threads_x * b.cells.parts);
 
 #pragma unroll 1

@@ -25,7 +25,7 @@ struct CellsPart {
   int slice, block;   /* block: number of the first slice's block in the job */
   uint32_t inverse;   /* 2^32 / the channels of a row of cells, rounded up; 0: there is one channel */
   bool adds, blends;  /* adds: sums of samples, not means */
-  bool small;         /* each thread filters groups of cells in registers */
+  bool in_groups;     /* each thread filters groups of cells in registers */
   bool wide; /* 16 bytes never have samples of more than two cells: threads add to sums of cells, not of columns */
 };
 
@@ -99,15 +99,16 @@ is_small(const CnvBlock &b, const CellsPart &p, int x0)
   const int start = cnv_cell_start(&b.a, CNV_X, x0) + b.job.cells_x - b.job.window_x;
   const uint64_t at = input_at(b, in * C, 0) | b.in_stride | (uint64_t)((out * C - p.out_left) * b.bytes);
 
-  return b.cells.small && b.cells.slices == 1 && p.adds && !p.blends && start == in && (x0 & ((1 << shift) - 1)) == 0 &&
-         at % unit == 0 && edge_in(b, CNV_X, last) - in == edge_out(b, CNV_X, last) - out;
+  return b.cells.group_cells && b.cells.slices == 1 && p.adds && !p.blends && start == in &&
+         (x0 & ((1 << shift) - 1)) == 0 && at % unit == 0 &&
+         edge_in(b, CNV_X, last) - in == edge_out(b, CNV_X, last) - out;
 }
 
 __device__ static CellsPart
 find_part(const CnvBlock &b, int x0, int y0, bool only_sums)
 {
-  const CnvCellBlocks &of = b.cells;
-  CellsPart p = {min(of.cells[CNV_X], of.end[CNV_X] - x0), min(of.cells[CNV_Y], of.end[CNV_Y] - y0)};
+  const CnvCellBlocks &blocks = b.cells;
+  CellsPart p = {min(blocks.cells[CNV_X], blocks.end[CNV_X] - x0), min(blocks.cells[CNV_Y], blocks.end[CNV_Y] - y0)};
   const int channels = p.n_x * b.a.channels;
 
   p.left = edge_in(b, CNV_X, x0) * b.a.channels;
@@ -115,14 +116,14 @@ find_part(const CnvBlock &b, int x0, int y0, bool only_sums)
   p.out_left = edge_out(b, CNV_X, x0) * b.a.channels;
   p.out_left -= samples_after_chunk(b.out + (int64_t)p.out_left * b.bytes, b.out_stride, b.bytes);
   p.samples = CNV_CELLS_CHUNK >> (b.bytes - 1);
-  p.pitch = of.threads_x * p.samples;
-  p.slice = of.slices == 1 ? 0 : b.block_y % of.slices;
+  p.pitch = blocks.threads_x * p.samples;
+  p.slice = blocks.slices == 1 ? 0 : b.block_y % blocks.slices;
   p.block = (b.block_y - p.slice) * b.columns + b.block_x;
   p.inverse = channels > 1 ? 0xffffffffu / channels + 1 : 0;
-  p.adds = cnv_cells_have_means(&b.a) && (of.slices == 1 || only_sums);
+  p.adds = cnv_cells_have_means(&b.a) && (blocks.slices == 1 || only_sums);
   p.blends = b.job.coverage_pitch > 0;
-  p.small = is_small(b, p, x0);
-  p.wide = p.adds && !p.small && of.wide && b.in_stride % CNV_CELLS_CHUNK == 0;
+  p.in_groups = is_small(b, p, x0);
+  p.wide = p.adds && !p.in_groups && blocks.wide && b.in_stride % CNV_CELLS_CHUNK == 0;
   return p;
 }
 
@@ -130,29 +131,29 @@ find_part(const CnvBlock &b, int x0, int y0, bool only_sums)
 __device__ static CellsPlace
 find_cells(CellsShared &m, const CnvBlock &b, bool only_sums)
 {
-  const CnvCellBlocks &of = b.cells;
-  const int x0 = of.first[CNV_X] + b.block_x * of.cells[CNV_X];
-  const int block_row = of.slices == 1 ? b.block_y : b.block_y / of.slices;
-  const int y0 = of.first[CNV_Y] + block_row * of.cells[CNV_Y];
-  const int slot = threadIdx.x / of.threads_x, row = slot / of.parts;
+  const CnvCellBlocks &blocks = b.cells;
+  const int x0 = blocks.first[CNV_X] + b.block_x * blocks.cells[CNV_X];
+  const int block_row = blocks.slices == 1 ? b.block_y : b.block_y / blocks.slices;
+  const int y0 = blocks.first[CNV_Y] + block_row * blocks.cells[CNV_Y];
+  const int slot = threadIdx.x / blocks.threads_x, row = slot / blocks.parts;
 
-  for (int i = threadIdx.x; i <= of.cells[CNV_X]; i += CNV_BLOCK_THREADS) {
-    const int k = min(x0 + i, of.end[CNV_X]);
+  for (int i = threadIdx.x; i <= blocks.cells[CNV_X]; i += CNV_BLOCK_THREADS) {
+    const int k = min(x0 + i, blocks.end[CNV_X]);
 
     m.edge[i] = {edge_in(b, CNV_X, k), edge_out(b, CNV_X, k)};
   }
-  for (int i = threadIdx.x; i < of.cells[CNV_Y]; i += CNV_BLOCK_THREADS) {
-    const int k = min(y0 + i, of.end[CNV_Y] - 1), from = edge_in(b, CNV_Y, k), to = edge_in(b, CNV_Y, k + 1);
+  for (int i = threadIdx.x; i < blocks.cells[CNV_Y]; i += CNV_BLOCK_THREADS) {
+    const int k = min(y0 + i, blocks.end[CNV_Y] - 1), from = edge_in(b, CNV_Y, k), to = edge_in(b, CNV_Y, k + 1);
     const int2 in = slice_of(b, from, to), out = slice_of(b, edge_out(b, CNV_Y, k), edge_out(b, CNV_Y, k + 1));
 
     m.rows[i] = {in.x, in.y, out.x, out.y, to - from};
   }
   if (threadIdx.x == CNV_BLOCK_THREADS - 1)
     m.part = find_part(b, x0, y0, only_sums);
-  for (int i = threadIdx.x; i < CNV_CELLS_SUMS && of.wide; i += CNV_BLOCK_THREADS)
+  for (int i = threadIdx.x; i < CNV_CELLS_SUMS && blocks.wide; i += CNV_BLOCK_THREADS)
     m.sum[i] = 0;
   __syncthreads();
-  return {row, slot - row * of.parts, (int)threadIdx.x - slot * of.threads_x};
+  return {row, slot - row * blocks.parts, (int)threadIdx.x - slot * blocks.threads_x};
 }
 
 /* ---- means ---- */

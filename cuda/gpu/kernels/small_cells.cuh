@@ -138,14 +138,14 @@ make_group(const CellsShared &m, const CnvBlock &b, const CellRows &rows, uint8_
   constexpr int items = G::cells * C;
   const int s = m.edge[0].in * C, at = group * 4 * G::words;
   const int bytes = min((m.edge[m.part.n_x].in * C - s) * (int)sizeof(T) - at, 4 * G::words);
-  const CellGroupRows of = {input_at(b, s, rows.in0) + at, bytes, rows.in1 - rows.in0, rows.height};
+  const CellGroupRows group_rows = {input_at(b, s, rows.in0) + at, bytes, rows.in1 - rows.in0, rows.height};
   uint32_t sum[items] = {};
 
-  sum_group<T, G>(sum, b, of);
+  sum_group<T, G>(sum, b, group_rows);
   if (bytes == 4 * G::words)
-    make_group_samples<true, C, G>(sum, b, of);
+    make_group_samples<true, C, G>(sum, b, group_rows);
   else
-    make_group_samples<false, C, G>(sum, b, of);
+    make_group_samples<false, C, G>(sum, b, group_rows);
 #pragma unroll
   for (int i = 0; i < G::words; i++) {
     const int first = i * G::of_word;

@@ -15,11 +15,11 @@ component_mask(const CnvComponent &component)
 }
 
 __device__ static uint64_t
-component_at(const CnvAddresses &of, const CnvComponent &component, int64_t x, int64_t row)
+component_at(const CnvAddresses &planes, const CnvComponent &component, int64_t x, int64_t row)
 {
   const int m = component.plane;
 
-  return of.address[m] + row * of.stride[m] + x * component.step + component.offset;
+  return planes.address[m] + row * planes.stride[m] + x * component.step + component.offset;
 }
 
 /* Returns the input's level of a component. */
