@@ -3,7 +3,7 @@
  * Jobs cover each sample as often as they should, with the weight of its regions, and nothing else. Checked with
  * random work and some work computed by hand.
  */
-#include "unit/jobs.h"
+#include "regions/jobs.h"
 
 #include <math.h>
 #include <stdio.h>

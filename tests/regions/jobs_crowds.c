@@ -2,7 +2,7 @@
  *
  * Jobs of many overlapping regions: their work is bounded, and no part of a region is missing.
  */
-#include "unit/jobs.h"
+#include "regions/jobs.h"
 
 #include "support/crowds.h"
 #include "support/masks.h"
