@@ -324,9 +324,6 @@ gboolean cnv_cpu_is_prepared(const CpuPrepared *self, const CnvWork *work);
 gboolean cnv_cpu_prepare(CpuPrepared *self, const CnvWork *work, guint n_threads, GError **error);
 void cnv_cpu_prepared_clear(CpuPrepared *self);
 
-/* Lays out a worker's memory for a plane. Returns its size in bytes; without a block it only counts them. */
-gsize cnv_cpu_worker_lay_out(CpuWorker *worker, const CpuPlane *plane);
-
 /* Sets `method` and `large` of a plane whose terms are set: methods.c. */
 void cnv_cpu_choose_methods(CpuPlane *plane);
 
@@ -383,6 +380,9 @@ void cnv_cpu_fft_table(float *table, int n);
  * must be filtered whole. */
 void cnv_cpu_weighed_run(CpuWorker *worker, const CpuTile *tile);
 gboolean cnv_cpu_weighed_has_blocks(const CpuTile *tile);
+
+/* Lays out a worker's memory for a plane. Returns its size in bytes; without a block it only counts them. */
+gsize cnv_cpu_worker_lay_out(CpuWorker *worker, const CpuPlane *plane);
 
 /* Filters a tile by its method. */
 void cnv_cpu_tile_run(CpuWorker *worker, const CpuTile *tile);
