@@ -349,6 +349,8 @@ void cnv_cpu_shape_width(CpuPlane *plane, int max_samples);
 void cnv_cpu_shape_near(CpuPlane *plane, int near);
 void cnv_cpu_shape_rings(CpuPlane *plane);
 
+#define CNV_CPU_TILES_A_THREAD 4 /* at least, so that one delayed thread does not delay the frame */
+
 /* Computes the size of tiles, in pixels: as wide as `widest` permits, and enough tiles to keep all threads busy. */
 void cnv_cpu_size_tiles(const CpuPlane *plane, const CnvJob *job, int threads, int size[CNV_N_AXES]);
 
