@@ -9,6 +9,7 @@
 import time
 START = time.monotonic()
 import os
+import signal
 import sys
 
 try:
@@ -429,6 +430,8 @@ def main():
     window = Window(sys.argv[1:])
     window.show_all()
     window.player.play(True)
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        GLib.unix_signal_add(GLib.PRIORITY_DEFAULT, number, window.leave)
     Gtk.main()
 
 

@@ -324,9 +324,6 @@ gboolean cnv_cpu_is_prepared(const CpuPrepared *self, const CnvWork *work);
 gboolean cnv_cpu_prepare(CpuPrepared *self, const CnvWork *work, guint n_threads, GError **error);
 void cnv_cpu_prepared_clear(CpuPrepared *self);
 
-/* Lays out a worker's memory for a plane. Returns its size in bytes; without a block it only counts them. */
-gsize cnv_cpu_worker_lay_out(CpuWorker *worker, const CpuPlane *plane);
-
 /* Sets `method` and `large` of a plane whose terms are set: methods.c. */
 void cnv_cpu_choose_methods(CpuPlane *plane);
 
@@ -351,6 +348,8 @@ void cnv_cpu_shape_term(CpuPlane *plane, int t);
 void cnv_cpu_shape_width(CpuPlane *plane, int max_samples);
 void cnv_cpu_shape_near(CpuPlane *plane, int near);
 void cnv_cpu_shape_rings(CpuPlane *plane);
+
+#define CNV_CPU_TILES_A_THREAD 4 /* at least, so that one delayed thread does not delay the frame */
 
 /* Computes the size of tiles, in pixels: as wide as `widest` permits, and enough tiles to keep all threads busy. */
 void cnv_cpu_size_tiles(const CpuPlane *plane, const CnvJob *job, int threads, int size[CNV_N_AXES]);
@@ -383,6 +382,9 @@ void cnv_cpu_fft_table(float *table, int n);
  * must be filtered whole. */
 void cnv_cpu_weighed_run(CpuWorker *worker, const CpuTile *tile);
 gboolean cnv_cpu_weighed_has_blocks(const CpuTile *tile);
+
+/* Lays out a worker's memory for a plane. Returns its size in bytes; without a block it only counts them. */
+gsize cnv_cpu_worker_lay_out(CpuWorker *worker, const CpuPlane *plane);
 
 /* Filters a tile by its method. */
 void cnv_cpu_tile_run(CpuWorker *worker, const CpuTile *tile);

@@ -17,6 +17,12 @@ extern const CnvBackend cnv_backend_cpu;
 #define ALONE_US 50        /* shorter frames are filtered by the calling thread: waking others takes as long */
 #define PRODUCTS_A_US 50e3 /* about, with AVX2 */
 
+/* Memory that only grows. */
+typedef struct {
+  gpointer data;
+  gsize size; /* bytes */
+} CpuBlock;
+
 typedef struct {
   CnvSession base;
   guint n_threads; /* with the caller's */
@@ -26,13 +32,11 @@ typedef struct {
   CpuFrame frame;
 
   CnvJobs work;
-  guint8 *coverage; /* of these jobs, of coverage_size bytes */
-  gsize coverage_size;
-  float *norms; /* of the jobs of weighed planes, of norms_size bytes */
-  gsize norms_size;
-  GArray *to_cover; /* CoverPart: what of the coverage is still to be made */
-  GArray *tiles;    /* CpuTile, of these jobs */
-  guint n_norms;    /* the first tiles, which make norms; skipped if has_norms is TRUE */
+  CpuBlock coverage; /* of these jobs */
+  CpuBlock norms;    /* of the jobs of weighed planes: float */
+  GArray *to_cover;  /* CoverPart: what of the coverage is still to be made */
+  GArray *tiles;     /* CpuTile, of these jobs */
+  guint n_norms;     /* the first tiles, which make norms; skipped if has_norms is TRUE */
   gboolean has_norms;
   float norms_weight[CNV_MAX_TEMPORAL_TAPS]; /* weights of the frames for which they were made */
   guint
@@ -188,7 +192,7 @@ count_norms(const CpuSession *self, const CnvJob *job)
 static void
 cut_norms(CpuSession *self)
 {
-  float *norms = self->norms;
+  float *norms = self->norms.data;
 
   for (guint i = 0; i < self->work.jobs->len; i++) {
     const CnvJob *job = &g_array_index(self->work.jobs, CnvJob, i);
@@ -208,7 +212,7 @@ cut_jobs(CpuSession *self, const CnvPlan *plan)
   gboolean words = FALSE;
   guint first_of_words = G_MAXUINT;
   int largest[CNV_MAX_PLANES] = {0};
-  float *norms = self->norms;
+  float *norms = self->norms.data;
 
   for (int p = 0; p < plan->n_planes; p++)
     words |= shares_words(plan, p);
@@ -258,46 +262,38 @@ list_coverage(CpuSession *self, const GArray *jobs)
 
 /* Grows a block to `size` bytes if it is smaller; its contents are lost then. Returns FALSE with CNV_ERROR_MEMORY. */
 static gboolean
-ensure_size(gpointer *block, gsize *allocated, gsize size, GError **error)
+ensure_size(CpuBlock *block, gsize size, GError **error)
 {
-  if (size <= *allocated)
+  if (size <= block->size)
     return TRUE;
-  g_free(*block);
-  *block = g_try_malloc(size);
-  *allocated = *block ? size : 0;
-  if (!*block)
+  g_free(block->data);
+  block->data = g_try_malloc(size);
+  block->size = block->data ? size : 0;
+  if (!block->data)
     g_set_error(error, CNV_ERROR, CNV_ERROR_MEMORY,
                 "no memory for %" G_GSIZE_FORMAT " bytes of weights of regions: use fewer or smaller regions", size);
-  return *block != NULL;
+  return block->data != NULL;
 }
 
 /* Allocates the norms of the jobs. */
 static gboolean
 start_norms(CpuSession *self, GError **error)
 {
-  gpointer block = self->norms;
   gsize n = 0;
-  gboolean ok;
 
   for (guint i = 0; i < self->work.jobs->len; i++)
     n += count_norms(self, &g_array_index(self->work.jobs, CnvJob, i));
-  ok = ensure_size(&block, &self->norms_size, n * sizeof(float), error);
-  self->norms = block;
-  return ok;
+  return ensure_size(&self->norms, n * sizeof(float), error);
 }
 
 /* Allocates the coverage of the jobs, and lists its parts. */
 static gboolean
 start_coverage(CpuSession *self, GError **error)
 {
-  gpointer block = self->coverage;
-  gboolean ok = ensure_size(&block, &self->coverage_size, self->work.coverage_size, error);
-
-  self->coverage = block;
   g_array_set_size(self->to_cover, 0);
-  if (!ok)
+  if (!ensure_size(&self->coverage, self->work.coverage_size, error))
     return FALSE;
-  self->frame.coverage = self->coverage;
+  self->frame.coverage = self->coverage.data;
   self->frame.weights = (const CnvJob *)self->work.weights->data;
   list_coverage(self, self->work.weights);
   list_coverage(self, self->work.jobs);
@@ -414,7 +410,7 @@ cover_part(gpointer data, guint part, guint thread)
 
   for (int y = p->top; y < p->bottom; y++)
     cnv_coverage_row(&cover, p->job, y,
-                     self->coverage + p->job->coverage - (guint)p->job->x % CNV_COVERAGE_ALIGNMENT +
+                     (guint8 *)self->coverage.data + p->job->coverage - (guint)p->job->x % CNV_COVERAGE_ALIGNMENT +
                          (gsize)(y - p->job->y) * p->job->coverage_pitch);
 }
 
@@ -503,8 +499,8 @@ cpu_close(CnvSession *base)
   g_free(self->history);
   g_array_unref(self->tiles);
   g_array_unref(self->to_cover);
-  g_free(self->coverage);
-  g_free(self->norms);
+  g_free(self->coverage.data);
+  g_free(self->norms.data);
   cnv_jobs_clear(&self->work);
   g_free(base->device_name);
   g_free(self);

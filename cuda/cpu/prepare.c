@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Prepares planes when the plans change, and lays out the memory of threads.
+ * Prepares planes when the plans change, and allocates the memory of threads.
  */
 #include "cpu/cpu.h"
 
@@ -208,38 +208,6 @@ fill_plane(CpuPlane *plane, CpuArena *arena)
     plane->large->fill(plane, arena);
   if (arena->block)
     fill_samples(plane);
-}
-
-/* ---- workers ---- */
-
-gsize
-cnv_cpu_worker_lay_out(CpuWorker *worker, const CpuPlane *plane)
-{
-  CpuArena arena = {worker->block, 0};
-  gsize samples = plane->widest;
-
-  worker->line = cnv_cpu_take(&arena, plane->line_length, sizeof(float));
-  worker->scratch = cnv_cpu_take(&arena, plane->line_length, sizeof(float));
-  if (plane->weighed || plane->of_weights) {
-    worker->bytes = cnv_cpu_take(&arena, MAX(plane->line_length, CNV_CPU_CHUNK), 1);
-    worker->spread = cnv_cpu_take(&arena, MAX(plane->line_length, CNV_CPU_CHUNK), 1);
-  }
-  worker->unfiltered = cnv_cpu_take(&arena, samples, 1);
-  for (int t = 0; t < plane->from->n_terms; t++) {
-    const CpuTerm *term = &plane->term[t];
-    CpuTermState *state = &worker->term[t];
-
-    state->ring = cnv_cpu_take(&arena, term->slots * term->ring_stride, sizeof(float));
-    state->rows = cnv_cpu_take(&arena, 2 * term->slots, sizeof(float *));
-    state->acc = cnv_cpu_take(&arena, plane->acc_rows * plane->acc_stride, sizeof(float));
-    state->factor = cnv_cpu_take(&arena, samples, sizeof(float));
-    state->sums = cnv_cpu_take(&arena, term->from->n[CNV_X] + 1, sizeof(double));
-  }
-  if (plane->method->lay_out)
-    plane->method->lay_out(worker, plane, &arena);
-  if (plane->large && plane->large->lay_out)
-    plane->large->lay_out(worker, plane, &arena);
-  return arena.used;
 }
 
 /* ---- preparation ---- */

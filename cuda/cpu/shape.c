@@ -13,7 +13,6 @@
 #define OTHERS_MOST 2  /* taps at most outside it, each of which is multiplied */
 #define TILE_MIN 256   /* samples */
 #define TILE_MAX 2048
-#define TILES_A_THREAD 4 /* so that one delayed thread does not delay the frame */
 
 void *
 cnv_cpu_take(CpuArena *arena, gsize n, gsize size)
@@ -121,7 +120,8 @@ cnv_cpu_size_tiles(const CpuPlane *plane, const CnvJob *job, int threads, int si
 {
   int channels = plane->from->channels, width = tile_samples(plane, job->width * channels) / channels;
   int total = job->height * cnv_divide_up(job->width, width); /* rows of all columns of tiles */
-  int least = cnv_divide_up(total, threads > 1 ? threads * TILES_A_THREAD : 1), most = cnv_divide_up(total, threads);
+  int least = cnv_divide_up(total, threads > 1 ? threads * CNV_CPU_TILES_A_THREAD : 1),
+      most = cnv_divide_up(total, threads);
   int parts =
       MAX(total / MAX(least, MIN(most, 4 * plane->slots)), 1); /* a multiple of the threads, if there are enough */
 

@@ -556,6 +556,20 @@ class Turning(unittest.TestCase):
             self.show(['filesrc', f'location={path}', '!', 'decodebin', '!', 'imagefreeze'])
 
 
+class Ending(unittest.TestCase):
+    def test_sigterm_leaves_no_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            process = subprocess.Popen([sys.executable, tune.__file__, *SOURCE], stdout=subprocess.PIPE, text=True,
+                                       env={**os.environ, 'TMPDIR': folder})
+            self.addCleanup(process.stdout.close)
+            self.addCleanup(process.kill)
+            self.assertTrue(any(line.startswith('picture after') for line in process.stdout), 'no picture is seen')
+            self.assertEqual(len(os.listdir(folder)), 1)
+            process.terminate()
+            self.assertEqual(process.wait(REQUIRED_S), 0)
+            self.assertEqual(os.listdir(folder), [])
+
+
 PLAYER = os.environ.get('CUDACONVOLVE_BUILD') and os.environ['CUDACONVOLVE_BUILD'] + '/pipelines/run'
 SCREENSHOT = sys.argv.pop(2) if len(sys.argv) > 2 else None
 start_display()

@@ -246,11 +246,10 @@ static void
 load_line(CpuWorker *worker, const CpuTile *tile, int t, int y, gboolean is_row, float *line)
 {
   const CpuFft *fft = &tile->plane->fft;
-  int n = cnv_cpu_samples(tile) + (tile->plane->term[t].from->n[CNV_X] - 1) * tile->plane->from->channels;
+  int n = is_row ? cnv_cpu_line_samples(tile, t) : 0;
 
   if (is_row)
     cnv_cpu_load_row(worker, tile, t, cnv_cpu_source(tile, CNV_Y, y), line);
-  n = is_row ? n : 0;
   memset(line + n, 0, (fft->columns - n) * sizeof(float));
 }
 

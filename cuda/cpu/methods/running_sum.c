@@ -8,8 +8,7 @@
 
 #include "plan/arith.h"
 
-#define WIDTH_MAX 8192   /* samples of a tile's row */
-#define TILES_A_THREAD 4 /* so that one delayed thread does not delay the frame */
+#define WIDTH_MAX 8192 /* samples of a tile's row */
 
 /* Least distance between starts of sums, and at least the taps. A smaller one makes more tiles for many threads and less
  * work beside a region, but more starts. Along rows of more than 8 bits a larger one would not be exact enough. */
@@ -159,7 +158,7 @@ size_tiles(const CpuPlane *plane, const CnvJob *job, int threads, int size[CNV_N
 {
   int unit = plane->restart[CNV_X], units = cnv_divide_up(job->width, unit), taps = plane->from->term[0].n[CNV_X];
   int down = cnv_divide_up(job->height, plane->restart[CNV_Y]), least = cnv_divide_up(threads, down);
-  int many = threads > 1 ? cnv_divide_up(threads * TILES_A_THREAD, down) : 1;
+  int many = threads > 1 ? cnv_divide_up(threads * CNV_CPU_TILES_A_THREAD, down) : 1;
   int across = MAX(CLAMP(job->width / (4 * taps), least, many),
                    cnv_divide_up(units * unit, plane->widest / plane->from->channels));
 
