@@ -283,7 +283,7 @@ is_too_slow(const Run *run, const char *rival)
   for (guint i = 0; i < rows->len && plots; i++) {
     const BenchRow *row = &g_array_index(rows, BenchRow, i);
 
-    if (g_str_equal(row->name, rival) && g_str_equal(row->of->format, run->of->format) &&
+    if (g_str_equal(row->name, rival) && g_str_equal(row->timed_case->format, run->timed_case->format) &&
         row->time.median > PLOT_RIVAL_MAX_US)
       return TRUE;
   }
