@@ -301,15 +301,16 @@ gst_cuda_convolve_class_init(GstCudaConvolveClass *klass)
   unused_id = stats_id + 1;
   g_object_class_install_property(
       object_class, unused_id,
-      g_param_spec_boxed("unused", "Unused properties",
-                         "Properties that have no effect with the values of the others on the frames that came last: a "
-                         "field for each, with the reason. Not set before the first caps",
-                         GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+      g_param_spec_boxed(
+          "unused", "Unused properties",
+          "Properties that had no effect on the last frames because of other settings: a field for each, with the "
+          "reason. Not set before the first caps",
+          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   effective_id = unused_id + 1;
   g_object_class_install_property(
       object_class, effective_id,
       g_param_spec_boxed("effective", "Effective values",
-                         "Values in force of properties that are automatic now, with -1 or 0: a field for each",
+                         "Values in force of the properties that are automatic (-1 or 0): a field for each",
                          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 
   element_class->set_context = GST_DEBUG_FUNCPTR(set_context);

@@ -286,7 +286,8 @@ kind_of_weighed_tile(const CnvJobs *work, const CnvTileJob *job, int reach, cons
   int across = cnv_divide_up(reach, job->channels), x = tile->x - across, y = tile->y - job->top;
   int end_x = tile->x + tile->width + across, end_y = tile->y + tile->height + job->top;
   gboolean inside = x >= 0 && y >= 0 && end_x <= base->width && end_y <= base->height;
-  gboolean near = job->border != CNV_BORDER_WRAP && job->border != CNV_BORDER_RENORMALIZE;
+  CnvBorder border = (CnvBorder)job->border;
+  gboolean near = !cnv_border_reads_far(border) && !cnv_border_renormalizes(border);
   CnvRect read = {.x = MAX(x, 0), .y = MAX(y, 0)};
 
   read.width = MIN(end_x, base->width) - read.x;
@@ -345,7 +346,7 @@ is_read(const CnvTileJob *job, const guint8 *kinds, int down, int column, int ro
     for (int x = MAX(column - 1, 0); x <= MIN(column + 1, job->columns - 1); x++)
       if (kinds[y * job->columns + x] == CNV_TILE_BLENDED)
         return TRUE;
-  return job->border == CNV_BORDER_WRAP;
+  return cnv_border_reads_far((CnvBorder)job->border);
 }
 
 /* Adds the coverage that the filter of a job reads to weigh samples. */

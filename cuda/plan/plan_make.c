@@ -40,8 +40,8 @@ can_run(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, GErr
   if (plane->cell[CNV_X] ? algorithm != CNV_ALGORITHM_MOSAIC && algorithm != CNV_ALGORITHM_NAIVE
                          : algorithm == CNV_ALGORITHM_MOSAIC)
     return cnv_unsupported(error, "%s",
-                           plane->cell[CNV_X] ? "it takes taps, of which mosaic and fill have none"
-                                              : "it makes the cells of filter=mosaic and fill alone");
+                           plane->cell[CNV_X] ? "it needs taps, and mosaic and fill have none"
+                                              : "it only computes the cells of filter=mosaic and fill");
   return plan->backend->can(algorithm, plan, plane, error);
 }
 

@@ -481,7 +481,9 @@ START_TEST(test_tables)
     for (int k = 0; k < n; k++)
       ck_assert_str_ne(info->nick.nick, cnv_filters[k].nick.nick);
   }
-  ck_assert_int_eq(n, CNV_FILTER_CUSTOM + 1);
+  for (int value = 0; value < n; value++) /* the rows have the values 0 to n - 1 */
+    ck_assert_msg(cnv_filter_info((CnvFilterType)value)->nick.nick, "no row has the value %d", value);
+  ck_assert_int_gt(n, CNV_FILTER_CUSTOM);
 }
 END_TEST
 
