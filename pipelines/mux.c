@@ -12,7 +12,7 @@ struct Mux {
   char *suffix;
   gboolean hides;
   GMutex lock; /* protects the members below: each stream has a thread */
-  gboolean told;
+  gboolean warned;
   GDateTime *created;
 };
 
@@ -94,9 +94,9 @@ mux_tell_location(gboolean hides, gboolean holds, const char *suffix)
 static void
 tell_once(Mux *mux)
 {
-  if (!mux->told)
+  if (!mux->warned)
     mux_tell_location(mux->hides, is_mp4(mux), mux->suffix);
-  mux->told = TRUE;
+  mux->warned = TRUE;
 }
 
 /* ---- the place in headers of .mp4 and .mov */

@@ -163,14 +163,14 @@ append_segment(GByteArray *out, guint8 marker, const char *name, gsize name_size
 static void
 append_jpeg_profile(GByteArray *out, const guint8 *profile, gsize size)
 {
-  gsize room = MAX_SEGMENT - sizeof ICC - 2, n = (size + room - 1) / room;
+  gsize capacity = MAX_SEGMENT - sizeof ICC - 2, n = (size + capacity - 1) / capacity;
 
   for (gsize i = 0; i < n && n < 256; i++) {
     char name[sizeof ICC + 2] = ICC;
 
     name[sizeof ICC] = (char)(i + 1);
     name[sizeof ICC + 1] = (char)n;
-    append_segment(out, ICC_MARKER, name, sizeof name, profile + i * room, MIN(room, size - i * room));
+    append_segment(out, ICC_MARKER, name, sizeof name, profile + i * capacity, MIN(capacity, size - i * capacity));
   }
 }
 
@@ -209,10 +209,10 @@ append_png_profile(GByteArray *out, const guint8 *profile, gsize size)
 {
   static const char name[] = "ICC profile\0"; /* includes the 0 after the name, and the method of compression */
   g_autoptr(GConverter) zlib = G_CONVERTER(g_zlib_compressor_new(G_ZLIB_COMPRESSOR_FORMAT_ZLIB, -1));
-  g_autoptr(GBytes) small = convert(zlib, profile, size);
+  g_autoptr(GBytes) compressed = convert(zlib, profile, size);
 
-  if (small)
-    append_chunk(out, "iCCP", name, sizeof name, g_bytes_get_data(small, NULL), g_bytes_get_size(small));
+  if (compressed)
+    append_chunk(out, "iCCP", name, sizeof name, g_bytes_get_data(compressed, NULL), g_bytes_get_size(compressed));
 }
 
 /* Returns TRUE if a written picture is grey: a .jpg by its components, a .png by its colour type. */

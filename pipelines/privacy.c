@@ -127,10 +127,11 @@ moving(const GstVideoFrame *frame, const char *type, int width, int height, doub
 static int
 draw_scene(GstVideoFrame *frame, double time, Region *region)
 {
-  int unit = GST_VIDEO_FRAME_HEIGHT(frame) / 24, small = 3 * unit, big = (int)((9 + 3 * sin(2 * time)) * unit);
+  int unit = GST_VIDEO_FRAME_HEIGHT(frame) / 24, small_face = 3 * unit,
+      large_face = (int)((9 + 3 * sin(2 * time)) * unit);
 
-  region[0] = moving(frame, "face", small, small * 5 / 4, 1.1 * time + 2);
-  region[1] = moving(frame, "face", big, big * 5 / 4, 0.7 * time);
+  region[0] = moving(frame, "face", small_face, small_face * 5 / 4, 1.1 * time + 2);
+  region[1] = moving(frame, "face", large_face, large_face * 5 / 4, 0.7 * time);
   region[2] = moving(frame, "plate", 6 * unit, 6 * unit / 4, 0.9 * time + 4);
   draw_face(frame, &region[1]);
   draw_face(frame, &region[0]);

@@ -63,8 +63,8 @@ view_at(const GstVideoFrame *picture, const GstVideoFrame *frame, GstClockTime t
 {
   double turns = 2 * G_PI * (double)time / GST_SECOND;
   double width = GST_VIDEO_FRAME_WIDTH(picture), height = GST_VIDEO_FRAME_HEIGHT(picture);
-  double room = fmin(width / GST_VIDEO_FRAME_WIDTH(frame), height / GST_VIDEO_FRAME_HEIGHT(frame));
-  View view = {.pixel = room * (0.85 + 0.13 * cos(turns / 7))};
+  double fitting = fmin(width / GST_VIDEO_FRAME_WIDTH(frame), height / GST_VIDEO_FRAME_HEIGHT(frame));
+  View view = {.pixel = fitting * (0.85 + 0.13 * cos(turns / 7))};
 
   view.left = (width - view.pixel * GST_VIDEO_FRAME_WIDTH(frame)) * (0.5 + 0.4 * sin(turns / 5));
   view.top = (height - view.pixel * GST_VIDEO_FRAME_HEIGHT(frame)) * (0.2 + 0.15 * sin(turns / 4));

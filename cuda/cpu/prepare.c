@@ -52,20 +52,20 @@ weigh_apart(CpuPlane *plane)
   own->channels = from->component[0].step / from->component[0].bytes;
   for (int c = 0; c < own->channels; c++) {
     gboolean filtered = c >= skipped && c < skipped + from->channels - 1;
-    int of = filtered ? c - skipped : 0;
+    int source = filtered ? c - skipped : 0;
 
     *(filtered ? &own->filtered : &own->copied) |= 1u << c;
-    own->component[c] = from->component[of];
+    own->component[c] = from->component[source];
     own->component[c].offset = (guint16)(from->component[0].offset + (c - skipped) * from->component[0].bytes);
-    own->mid[c] = from->mid[of];
-    own->full[c] = from->full[of];
-    own->gain[c] = from->gain[of];
-    own->fraction[c] = from->fraction[of];
-    own->base[c] = from->base[of];
-    own->lowest[c] = from->lowest[of];
-    own->highest[c] = from->highest[of];
-    own->mid_bias[c] = from->mid_bias[of];
-    own->border_value[c] = from->border_value[of];
+    own->mid[c] = from->mid[source];
+    own->full[c] = from->full[source];
+    own->gain[c] = from->gain[source];
+    own->fraction[c] = from->fraction[source];
+    own->base[c] = from->base[source];
+    own->lowest[c] = from->lowest[source];
+    own->highest[c] = from->highest[source];
+    own->mid_bias[c] = from->mid_bias[source];
+    own->border_value[c] = from->border_value[source];
   }
   plane->from = own;
   plane->weighed = !plane->unweighed;

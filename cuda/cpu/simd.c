@@ -62,14 +62,14 @@ load_values_weighed(float *restrict to, const void *restrict from, const guint8 
 static void
 load_weighed(float *to, const void *from, const guint8 *weights, int n, const CpuSamples *samples)
 {
-  CpuSamples of = *samples;
+  CpuSamples sized = *samples;
 
   if (samples->bytes == 1) {
-    of.bytes = 1;
-    load_values_weighed(to, from, weights, n, of);
+    sized.bytes = 1;
+    load_values_weighed(to, from, weights, n, sized);
   } else {
-    of.bytes = 2;
-    load_values_weighed(to, from, weights, n, of);
+    sized.bytes = 2;
+    load_values_weighed(to, from, weights, n, sized);
   }
 }
 
@@ -130,14 +130,14 @@ composite_values(void *restrict to, const float *restrict acc, const guint8 *res
 static void
 composite(void *to, const float *acc, const guint8 *weight, const void *from, int n, const CpuSamples *samples)
 {
-  CpuSamples of = *samples;
+  CpuSamples sized = *samples;
 
   if (samples->bytes == 1) {
-    of.bytes = 1;
-    composite_values(to, acc, weight, from, n, of);
+    sized.bytes = 1;
+    composite_values(to, acc, weight, from, n, sized);
   } else {
-    of.bytes = 2;
-    composite_values(to, acc, weight, from, n, of);
+    sized.bytes = 2;
+    composite_values(to, acc, weight, from, n, sized);
   }
 }
 

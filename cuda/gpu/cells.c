@@ -6,16 +6,16 @@
 #include "plan/arith.h"
 #include "plan/plan.h"
 
-/* Bytes of a row of a block that are tried, at most: widest first. */
+/* Widest row of a block that is tried, in bytes. */
 #define ROW_BYTES 2048
 #define ROW_WIDTHS 12
-#define SMALL_BYTES 768 /* of small cells, at least */
+#define SMALL_BYTES 768 /* least width with small cells */
 
-/* What a block costs before its first turn and each turn costs by itself, in rows of samples that a thread adds up. */
+/* Fixed cost of a block before its first turn, and of each turn, in rows of samples that a thread adds up. */
 #define BLOCK_COST 18
 #define TURN_COST 9
 
-/* Pixels or rows of the largest cells, at most. */
+/* Returns the size of the largest cells along an axis, in pixels or rows. */
 static int
 cell_size(const CnvPlane *plane, const CnvJob *job, int axis)
 {
@@ -24,7 +24,7 @@ cell_size(const CnvPlane *plane, const CnvJob *job, int axis)
   return MIN((plane->cell[axis] + (1 << shift) - 1) >> shift, window);
 }
 
-/* Pixels of a job, read or written, that the widest of its blocks of n cells has. */
+/* Returns the largest width of a block of n cells of the job, in pixels read or written. */
 static int
 widest(const CnvPlane *plane, const CnvJob *job, const CnvCellBlocks *blocks, int n)
 {
@@ -45,7 +45,7 @@ widest(const CnvPlane *plane, const CnvJob *job, const CnvCellBlocks *blocks, in
   return most;
 }
 
-/* Cells side by side that begin at a multiple of 16 bytes if the first one does. */
+/* Returns the number of cells side by side after which a cell begins at a multiple of 16 bytes again. */
 static int
 aligned_cells(const CnvPlane *plane, int pixel)
 {
@@ -56,7 +56,7 @@ aligned_cells(const CnvPlane *plane, int pixel)
   return n << plane->cell_shift[CNV_X];
 }
 
-/* Returns the cells of a thread's group of small cells; 0 if the kernel has no code for such a group. */
+/* Returns the cells of a thread's group of small cells, or 0 if the kernel has no code for such a group. */
 static int
 cells_of_group(const CnvPlane *plane)
 {
@@ -70,7 +70,8 @@ cells_of_group(const CnvPlane *plane)
   return 0;
 }
 
-/* Finds cells and threads of a block along x. row_bytes: that a row of a block has, at most, if it has two cells. */
+/* Finds cells and threads of a block along x. row_bytes: upper bound of a block's row, unless the block has one cell.
+ */
 static void
 divide_columns(const CnvPlane *plane, const CnvJob *job, CnvCellBlocks *blocks, int row_bytes)
 {
@@ -86,8 +87,8 @@ divide_columns(const CnvPlane *plane, const CnvJob *job, CnvCellBlocks *blocks, 
   blocks->threads_x = cnv_divide_up(widest(plane, job, blocks, blocks->cells[CNV_X]) * pixel + 15, CNV_CELLS_CHUNK);
 }
 
-/* Returns the cost of rows of blocks that a multiprocessor has one after the other, with the bytes that they waste.
- * fit: blocks that the GPU has at once. */
+/* Returns the cost of the rows of blocks that a multiprocessor runs one after the other, including the bytes that they
+ * waste. fit: blocks that the GPU runs at once. */
 static guint64
 cost_of(const CnvPlane *plane, const CnvJob *job, const CnvCellBlocks *blocks, int fit)
 {
@@ -95,27 +96,28 @@ cost_of(const CnvPlane *plane, const CnvJob *job, const CnvCellBlocks *blocks, i
 
   turns = cnv_divide_up(blocks->cells[CNV_Y], blocks->turn);
   rows = cnv_divide_up(height, blocks->parts);
-  if (blocks->small) {
-    turns = cnv_divide_up(cnv_divide_up(blocks->cells[CNV_X], blocks->small) * blocks->cells[CNV_Y], CNV_BLOCK_THREADS);
+  if (blocks->group_cells) {
+    turns = cnv_divide_up(cnv_divide_up(blocks->cells[CNV_X], blocks->group_cells) * blocks->cells[CNV_Y],
+                          CNV_BLOCK_THREADS);
     rows = height;
   }
   return (guint64)cnv_divide_up(columns * cnv_cells_rows(blocks), fit) * columns * blocks->threads_x *
          (BLOCK_COST + turns * (TURN_COST + rows));
 }
 
-/* Sets rows of cells of a block: `turns` times `turn`, as shared memory allows. */
+/* Sets the rows of cells of a block: `turns` times `turn`, as far as shared memory allows. */
 static void
 set_rows(const CnvPlane *plane, const CnvJob *job, CnvCellBlocks *blocks, int turn, int turns)
 {
   int slots = CNV_BLOCK_THREADS / blocks->threads_x;
-  int most = blocks->small ? MIN(4 * slots, CNV_CELLS_MAX_ROWS) : CNV_CELLS_MAX_ROWS;
+  int most = blocks->group_cells ? MIN(4 * slots, CNV_CELLS_MAX_ROWS) : CNV_CELLS_MAX_ROWS;
 
   blocks->turn = turn;
   blocks->parts = MIN(slots / turn, cell_size(plane, job, CNV_Y));
   blocks->cells[CNV_Y] = turn * CLAMP(turns, 1, MAX(most / turn, 1));
 }
 
-/* Finds rows of cells of a block, and the parts into which they are divided. Returns their cost. */
+/* Finds the rows of cells of a block, and the parts into which they are divided. Returns their cost. */
 static guint64
 divide_rows(const CnvPlane *plane, const CnvJob *job, CnvCellBlocks *blocks, int fit)
 {
@@ -127,7 +129,8 @@ divide_rows(const CnvPlane *plane, const CnvJob *job, CnvCellBlocks *blocks, int
   most = MIN(slots / MIN(slots, cnv_divide_up(height, CNV_CELLS_BATCH)), CNV_CELLS_MAX_ROWS);
   if (blocks->wide)
     most = MIN(most, MAX(CNV_CELLS_SUMS / (blocks->cells[CNV_X] * plane->channels), 1));
-  for (int i = 0; i < 4; i++) { /* few rows of cells per turn, or many; one turn, or so many that all blocks fit */
+  /* few or many rows of cells per turn; one turn, or as many turns as let all blocks fit */
+  for (int i = 0; i < 4; i++) {
     int turn = i < 2 ? most : CLAMP(all * columns / fit, 1, most);
     guint64 cost;
 
@@ -142,12 +145,12 @@ divide_rows(const CnvPlane *plane, const CnvJob *job, CnvCellBlocks *blocks, int
   return least;
 }
 
-/* Divides cells into slices, if there are too few of them. */
+/* Divides cells into slices if there are too few cells. */
 static void
 divide_cells(const CnvPlane *plane, const CnvJob *job, CnvCellBlocks *blocks, int fit)
 {
   int height = cell_size(plane, job, CNV_Y), n = cnv_cells_columns(blocks) * cnv_cells_rows(blocks);
-  int rows = blocks->parts * CNV_CELLS_BATCH; /* that a block's threads load at once */
+  int rows = blocks->parts * CNV_CELLS_BATCH; /* rows that a block's threads load at once */
 
   if (blocks->cells[CNV_X] > 1 || blocks->cells[CNV_Y] > 1)
     return;
@@ -167,12 +170,12 @@ cnv_cells_divide(const CnvPlane *plane, const CnvJob *job, int fit)
   blocks.first[CNV_Y] = cnv_cell_of(plane, job, CNV_Y, job->y);
   blocks.end[CNV_X] = cnv_cell_of(plane, job, CNV_X, job->x + job->width - 1) + 1;
   blocks.end[CNV_Y] = cnv_cell_of(plane, job, CNV_Y, job->y + job->height - 1) + 1;
-  blocks.small = cells_of_group(plane);
+  blocks.group_cells = cells_of_group(plane);
   blocks.wide = (plane->cell[CNV_X] >> plane->cell_shift[CNV_X]) * pixel >= CNV_CELLS_CHUNK && plane->channels != 3;
   for (int i = 0; i < ROW_WIDTHS && n != 1; i++, width = i % 2 ? width / 4 * 3 : width / 3 * 2) {
     guint64 cost;
 
-    if (blocks.small && width < SMALL_BYTES)
+    if (blocks.group_cells && width < SMALL_BYTES)
       break;
     divide_columns(plane, job, &blocks, width);
     if (n == blocks.cells[CNV_X] || blocks.threads_x > CNV_BLOCK_THREADS)

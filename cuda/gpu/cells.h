@@ -6,14 +6,14 @@
 
 #include "gpu/kernels/arguments.h"
 
-/* Divides a job among blocks, of which the GPU has `fit` at once, at least 1: the job's share. Cells are divided into
- * slices if they are too few for that. Returns one with threads_x 0 if the kernel cannot do it: it takes plain samples,
- * and a row of a block must fit its threads. */
+/* Divides a job among blocks. fit: blocks that the GPU runs at once for this job, at least 1. If there are fewer cells,
+ * they are divided into slices. Returns threads_x 0 if the kernel cannot filter the job: it needs plain samples, and a
+ * row of a block must fit its threads. */
 CnvCellBlocks cnv_cells_divide(const CnvPlane *plane, const CnvJob *job, int fit);
 
-/* Blocks side by side, and one below the other. */
+/* Return the number of blocks side by side, and one below the other. */
 int cnv_cells_columns(const CnvCellBlocks *blocks);
 int cnv_cells_rows(const CnvCellBlocks *blocks);
 
-/* Numbers of 32 bits that the sums of a job take that is divided into slices; else 0. */
+/* Returns the 32-bit numbers that the sums of a job divided into slices need; 0 for other jobs. */
 int cnv_cells_sums(const CnvCellBlocks *blocks, int channels);

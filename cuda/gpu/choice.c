@@ -5,12 +5,12 @@
 
 #include <string.h>
 
-/* Microseconds that a launch more must save. A launch by itself adds 3.8 (4K GRAY8, NV12 and RGBA take 8.6, 11.0 and
- * 22.9 at r=8, for 8.3, 12.4 and 33.2 million samples), and estimates are rough: so planes share a kind, and with it a
+/* Microseconds that an additional launch must save. A launch costs 3.8 (4K GRAY8, NV12 and RGBA take 8.6, 11.0 and 22.9
+ * at r=8, for 8.3, 12.4 and 33.2 million samples), and estimates are rough. So planes share a kind, and with it a
  * launch, unless two kinds are clearly faster. */
 #define LAUNCH 10
 
-/* Millions of luma samples of the frame that kinds are compared on: the choice does not depend on a frame's size. */
+/* Millions of luma samples of the frame for which kinds are compared: the choice does not depend on a frame's size. */
 #define LUMA (3840 * 2160 / 1e6)
 
 static const struct {
@@ -26,7 +26,7 @@ least_capability(void)
   return cu ? cu->capability : 0;
 }
 
-/* Floats that the plane takes of constant memory. */
+/* Returns the floats of constant memory that the plane's taps occupy. */
 static guint
 count_taps(const CnvPlan *plan, const CnvPlane *plane)
 {
@@ -48,7 +48,7 @@ has_capability(const CnvKernelKind *kind, int capability, GError **error)
                          kind->capability % 10);
 }
 
-/* Returns TRUE if a kind of the algorithm fits, else FALSE with the last one's reason. */
+/* Returns TRUE if a kind of the algorithm fits, else FALSE with the reason of the last one. */
 static gboolean
 has_kind(CnvAlgorithm algorithm, int capability, const CnvPlan *plan, const CnvPlane *plane, GError **error)
 {
@@ -85,7 +85,8 @@ cnv_cuda_can_at(int capability, CnvAlgorithm algorithm, const CnvPlan *plan, con
                          n, CNV_CONSTANT_TAPS);
 }
 
-/* The cost of the kind for the plane by itself; G_MAXDOUBLE if it does not fit. Stores what the plane needs of it. */
+/* Returns the cost of the kind for this plane without others, or G_MAXDOUBLE if it does not fit. Stores the plane's
+ * needs. */
 static double
 cost_alone(const CnvKernelKind *kind, const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs)
 {
@@ -94,8 +95,8 @@ cost_alone(const CnvKernelKind *kind, const CnvPlan *plan, const CnvPlane *plane
   return kind->cost(plan, plane, needs, kind->variants ? cnv_variant_find(kind, needs) : NULL);
 }
 
-/* The cheapest of the kinds with block jobs, and of those with tile jobs up to a capability; 0: of none of these. Who
- * asks for another algorithm may want the exactness of float32. */
+/* Returns the cheapest of the kinds with block jobs, and of those with tile jobs up to a capability; capability 0
+ * excludes tile jobs, for callers that rely on the exactness of float32. */
 static const CnvKernelKind *
 cheapest(int capability, const CnvPlan *plan, const CnvPlane *plane)
 {
@@ -145,7 +146,7 @@ cnv_cuda_choose(const CnvPlan *plan, const CnvPlane *plane)
 
 /* ---- kinds ---- */
 
-/* The planes of a plan, the kinds that fit each, and the best so far. */
+/* A search: the planes of a plan, the kinds that fit each, and the best choice so far. */
 typedef struct {
   const CnvPlan *plan;
   CnvNeeds needs[CNV_MAX_PLANES][CNV_N_KERNELS];
@@ -168,8 +169,8 @@ find_options(Options *o, int p, gboolean has_windows)
   }
 }
 
-/* Microseconds of the frame if its planes are filtered as chosen. A plane that no variant filters together with those
- * before it gets block jobs. */
+/* Returns the microseconds of the frame with this choice of kinds. A plane gets block jobs if no variant filters it
+ * together with the planes before it. */
 static double
 cost_of_choice(const Options *o)
 {
@@ -206,7 +207,7 @@ cost_of_choice(const Options *o)
   return cost;
 }
 
-/* Tries all kinds of the planes from p on. */
+/* Tries all kinds for the planes from p on. */
 static void
 try_kinds(Options *o, int p)
 {
@@ -233,7 +234,7 @@ try_kinds(Options *o, int p)
 }
 
 void
-cnv_choose_kinds(const CnvPlan *plan, gboolean has_windows, CnvPlaneKernel of[CNV_MAX_PLANES])
+cnv_choose_kinds(const CnvPlan *plan, gboolean has_windows, CnvPlaneKernel chosen[CNV_MAX_PLANES])
 {
   Options o = {.plan = plan, .least = G_MAXDOUBLE};
 
@@ -241,8 +242,8 @@ cnv_choose_kinds(const CnvPlan *plan, gboolean has_windows, CnvPlaneKernel of[CN
     find_options(&o, p, has_windows);
   try_kinds(&o, 0);
   for (int p = 0; p < plan->n_planes; p++) {
-    of[p].kernel = o.best[p];
+    chosen[p].kernel = o.best[p];
     if (o.best[p] < CNV_N_KERNELS)
-      of[p].needs = o.needs[p][o.best[p]];
+      chosen[p].needs = o.needs[p][o.best[p]];
   }
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Which algorithms GPUs can run on a plane, and which of them is the fastest: `can` and `choose` of CnvBackend; and the
- * kinds of kernels that filter the planes. All by the rows of kinds.h: a kind must fit, and the cheapest is taken.
+ * Which algorithms GPUs can run on a plane, and which of them is the fastest: `can` and `choose` of CnvBackend; and
+ * which kinds of kernels filter the planes. Both follow from the rows of kinds.h: of the kinds that fit, the cheapest
+ * is chosen.
  */
 #pragma once
 
@@ -10,7 +11,7 @@
 gboolean cnv_cuda_can(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, GError **error);
 CnvAlgorithm cnv_cuda_choose(const CnvPlan *plan, const CnvPlane *plane);
 
-/* The same for GPUs of a compute capability: ten times its major number, and its minor one. */
+/* Does the same for GPUs of a given compute capability: ten times its major number plus its minor one. */
 gboolean cnv_cuda_can_at(int capability, CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane,
                          GError **error);
 CnvAlgorithm cnv_cuda_choose_at(int capability, const CnvPlan *plan, const CnvPlane *plane);
@@ -18,7 +19,7 @@ CnvAlgorithm cnv_cuda_choose_at(int capability, const CnvPlan *plan, const CnvPl
 /* Returns the cheapest algorithm whose kinds have block jobs. */
 CnvAlgorithm cnv_choose_blocks(const CnvPlan *plan, const CnvPlane *plane);
 
-/* Chooses the kinds with tile jobs for the planes of a plan whose algorithms have such kinds: those of least cost for
- * the frame. Planes of one kind share a launch. Fills in `kernel` and `needs` of each plane; kernel is CNV_N_KERNELS if
+/* Chooses the kinds with tile jobs for those planes of a plan whose algorithms have such kinds, so that the frame costs
+ * least. Planes of one kind share a launch. Fills in `kernel` and `needs` of each plane; kernel is CNV_N_KERNELS if
  * there is none. has_windows: jobs may have windows smaller than the plane. */
-void cnv_choose_kinds(const CnvPlan *plan, gboolean has_windows, CnvPlaneKernel of[CNV_MAX_PLANES]);
+void cnv_choose_kinds(const CnvPlan *plan, gboolean has_windows, CnvPlaneKernel chosen[CNV_MAX_PLANES]);

@@ -26,7 +26,7 @@ static const CnvVariant decimate_again[] = {{"decimate_again", .bytes = 1, ANYTH
                                             {NULL}};
 static const CnvVariant interpolate[] = {CNV_INTERPOLATE_VARIANTS(INTERPOLATE){NULL}};
 
-/* Taps of which decimated samples are never exact enough, at most. */
+/* Decimated samples are never exact enough for up to this number of taps. */
 #define FEW_TAPS 31
 
 static gboolean
@@ -65,8 +65,9 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
   return TRUE;
 }
 
-/* All launches together. 4K NV12: r=64 to 128 22.4 us, 512 30.5; r=44, of whose chroma the step is 2, 27.2; RGBA, r=64
- * and more, 52 to 68; at r=20, whose step is 2, 86, where the ring took less. P010, r=96 and more: 58 to 61. */
+/* Returns the cost of all launches together. 4K NV12: r=64 to 128 22.4 us, 512 30.5; r=44, where the step of chroma is
+ * 2, 27.2; RGBA, r=64 and more, 52 to 68; at r=20, where the step is 2, 86, and the ring was faster. P010, r=96 and
+ * more: 58 to 61. */
 static double
 cost(const CnvPlan *plan, const CnvPlane *plane, const CnvNeeds *needs, const CnvVariant *variant)
 {
@@ -75,7 +76,7 @@ cost(const CnvPlan *plan, const CnvPlane *plane, const CnvNeeds *needs, const Cn
 
 /* ---- taps ---- */
 
-/* A number of a fragment at row m and column k. */
+/* Returns the number of a fragment at row m and column k. */
 typedef double (*Tap)(gconstpointer data, int m, int k);
 
 /* Appends a fragment: mma.m16n8k16's operand A, as cnv_blur has it. */
@@ -92,8 +93,8 @@ append_halves(GArray *words, Tap tap, gconstpointer data, int first, int part)
   }
 }
 
-/* Where 16 outputs lie: first pixel or row from a decimated sample, columns before the first that they take, and
- * whether outputs are in the order of blur's along x. */
+/* Place of 16 outputs relative to decimated samples: their first pixel or row after a decimated sample, the columns
+ * before the first sample that they read, and whether they are in blur's order along x. */
 typedef struct {
   const CnvDecimatedPlaces *places;
   int first, before;
@@ -118,7 +119,7 @@ append_outputs(GArray *words, const Outputs *outputs, int bytes)
       append_halves(words, output_tap, outputs, k, part);
 }
 
-/* Rounds the taps of each place to f16 numbers of the same sum, times a gain. */
+/* Rounds the taps of each place, times a gain, to f16 numbers of the same sum. */
 static void
 round_places(CnvDecimatedPlaces *places, double gain, int parts)
 {
@@ -137,8 +138,8 @@ round_places(CnvDecimatedPlaces *places, double gain, int parts)
   }
 }
 
-/* Taps of 0 at either end of those along x, by which windows begin at an even number: at the smallest step there is no
- * room for those that begin at an odd one. */
+/* Returns the taps of 0 that are added at either end along x so that windows begin at an even number. The smallest step
+ * has no room for windows that begin at an odd one. */
 static int
 more_taps(const CnvDecimatedPlaces *places)
 {
@@ -160,8 +161,8 @@ append_interpolate(GArray *words, const CnvDecimatedPlaces places[CNV_N_AXES], i
           bytes);
 }
 
-/* Appends decimate's taps along x: of samples of 8 bits mma.m16n8k32's operand A, of 32 pixels, of which a lane has
- * eight neighbours; of 16 bits mma.m16n8k16's, of 16 pixels, four neighbours. */
+/* Appends decimate's taps along x. For samples of 8 bits they are operand A of mma.m16n8k32, of 32 pixels, and a lane
+ * has eight neighbours; for 16 bits that of mma.m16n8k16, of 16 pixels, and a lane has four. */
 static void
 append_spline_x(GArray *words, int step, int bytes)
 {
@@ -181,7 +182,7 @@ append_spline_x(GArray *words, int step, int bytes)
     }
 }
 
-/* And along y: mma.m16n8k16's operand B, of 16 rows by eight samples. */
+/* Appends its taps along y: operand B of mma.m16n8k16, of 16 rows by eight samples. */
 static void
 append_spline_y(GArray *words, int step)
 {
@@ -209,7 +210,7 @@ append_again(GArray *words, int times)
   }
 }
 
-/* Log2 of the step that decimate makes itself: 16 samples of a row take 256 bytes, or 512 where steps are small. */
+/* Returns log2 of the step of decimate itself: 16 samples of a row read 256 bytes, or 512 if steps are small. */
 static int
 first_shift(int shift, int axis, int pixel_bytes)
 {
@@ -220,8 +221,8 @@ first_shift(int shift, int axis, int pixel_bytes)
   return MIN(shift, most);
 }
 
-/* Bytes from row to row of decimate's tile: rows lie in different banks for what eight or sixteen lanes read at once.
- */
+/* Returns the row pitch of decimate's tile in bytes. The rows that eight or sixteen lanes read at once lie in different
+ * banks. */
 static int
 tile_pitch(int bytes, int channels)
 {
@@ -242,22 +243,22 @@ sum_of(const CnvPlan *plan, const CnvTerm *term, int axis)
 }
 
 static void
-set_job(CnvPlaneKernel *of, GArray *words, const float *weight)
+set_job(CnvPlaneKernel *plane_kernel, GArray *words, const float *weight)
 {
-  const CnvPlane *plane = of->plane;
-  CnvTileJob *job = &of->tile_job;
+  const CnvPlane *plane = plane_kernel->plane;
+  CnvTileJob *job = &plane_kernel->tile_job;
   CnvDecimation *d = &job->decimation;
   const int c = cnv_fit_first_channel(plane), bytes = plane->component[0].bytes, channels = plane->channels;
   g_autofree CnvDecimatedPlaces *places = g_new(CnvDecimatedPlaces, CNV_N_AXES);
   double gain = plane->gain[c];
   int step_x, used;
 
-  if (!find_places(of->plan, plane, places))
+  if (!find_places(plane_kernel->plan, plane, places))
     return; /* it fits */
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
     int shift = (int)g_bit_storage((gulong)places[axis].step) - 1;
 
-    gain *= sum_of(of->plan, &plane->term[0], axis);
+    gain *= sum_of(plane_kernel->plan, &plane->term[0], axis);
     d->from.shift[axis] = (guint8)shift;
     d->to.shift[axis] = (guint8)first_shift(shift, axis, bytes * channels);
     d->lead[axis] = (gint16)(-places[axis].radius - (axis == CNV_X ? more_taps(&places[axis]) : 0));
@@ -280,10 +281,10 @@ set_job(CnvPlaneKernel *of, GArray *words, const float *weight)
   round_places(&places[CNV_X], 1, bytes);
   round_places(&places[CNV_Y], gain, bytes);
   append_interpolate(words, places, bytes);
-  of->decimate_words = words->len;
+  plane_kernel->decimate_words = words->len;
   append_spline_x(words, step_x, bytes);
   append_spline_y(words, 1 << d->to.shift[CNV_Y]);
-  of->again_words = words->len;
+  plane_kernel->again_words = words->len;
   for (int axis = 0; axis < CNV_N_AXES; axis++)
     append_again(words, 1 << (d->from.shift[axis] - d->to.shift[axis]));
   while (words->len % 4 != 0)
@@ -296,11 +297,11 @@ set_job(CnvPlaneKernel *of, GArray *words, const float *weight)
 static int
 floor_shift(int value, int shift)
 {
-  return value >> shift; /* of both signs, as gcc and clang have it */
+  return value >> shift; /* arithmetic shift, as gcc and clang implement it */
 }
 
-/* The samples of a lattice that outputs first..last of an axis take; where borders repeat, no further outside of the
- * window than its first samples that have no pixel of it. All relative to the anchor. */
+/* Finds the samples of a lattice that outputs first..last of an axis read. If borders repeat, it stops at the first
+ * samples outside of the window that contain none of its pixels. All numbers are relative to the anchor. */
 static void
 reach_outputs(CnvLattice *lattice, int axis, const CnvDecimation *d, const int output[2], const int window[2],
               gboolean repeats)
@@ -317,21 +318,21 @@ reach_outputs(CnvLattice *lattice, int axis, const CnvDecimation *d, const int o
   lattice->last[axis] = CLAMP(lattice->last[axis], low, high);
 }
 
-/* The samples of a finer lattice that a coarser one takes. */
+/* Finds the samples of a finer lattice that a coarser one reads. */
 static void
-reach_samples(CnvLattice *lattice, const CnvLattice *of, int axis, const int window[2], gboolean repeats)
+reach_samples(CnvLattice *lattice, const CnvLattice *coarse, int axis, const int window[2], gboolean repeats)
 {
-  int by = of->shift[axis] - lattice->shift[axis], times = 1 << by, step = 1 << lattice->shift[axis];
+  int by = coarse->shift[axis] - lattice->shift[axis], times = 1 << by, step = 1 << lattice->shift[axis];
 
-  lattice->first[axis] = of->first[axis] * times - times + 1;
-  lattice->last[axis] = of->last[axis] * times + 2 * times - 2;
+  lattice->first[axis] = coarse->first[axis] * times - times + 1;
+  lattice->last[axis] = coarse->last[axis] * times + 2 * times - 2;
   if (!repeats || by == 0)
     return;
   lattice->first[axis] = MAX(lattice->first[axis], floor_shift(window[0] - 2 * step + 1, lattice->shift[axis]));
   lattice->last[axis] = MIN(lattice->last[axis], floor_shift(window[1] + 1 + 2 * step - 2, lattice->shift[axis]));
 }
 
-/* Gives a lattice its memory, of so many planes, from number *at on. */
+/* Assigns memory to a lattice of n planes, from number *at on. */
 static void
 place_lattice(CnvLattice *lattice, int planes, gsize *at)
 {
@@ -349,7 +350,7 @@ has_again(const CnvDecimation *d)
   return d->from.shift[CNV_X] != d->to.shift[CNV_X] || d->from.shift[CNV_Y] != d->to.shift[CNV_Y];
 }
 
-/* Settles the lattices of a job, and where they lie. */
+/* Computes the lattices of a job and their places in memory. */
 static void
 set_lattices(CnvTileJob *job, gsize *at)
 {
@@ -378,7 +379,7 @@ set_lattices(CnvTileJob *job, gsize *at)
     d->from = d->to;
 }
 
-/* Tiles of decimate's job, and its shared memory. */
+/* Cuts decimate's job into tiles. Returns the shared memory of a block. */
 static guint
 cut_decimate(CnvTileJob *job, int bytes)
 {
@@ -421,8 +422,8 @@ cut_interpolate(CnvTileJob *job, const CnvVariant *variant, int rows)
                  job->channels * bytes * cnv_interpolate_rows(d, rows) * pitch * 2);
 }
 
-/* Rows of interpolate's tiles: fewer and larger blocks spend less on their beginnings, if they keep the GPU busy. 4K
- * NV12, radius 64: 22.7 us by 128 rows, 25.3 by 64. */
+/* Returns the rows of interpolate's tiles. Fewer and larger blocks spend less time on their beginnings, if they keep
+ * the GPU busy. 4K NV12, radius 64: 22.7 us with 128 rows, 25.3 with 64. */
 static int
 rows_of_outputs(const CnvSchedule *schedule, const CnvLaunch *launch)
 {
@@ -464,22 +465,23 @@ cnv_decimated_cut(CnvSchedule *schedule, CnvLaunch *launch)
 }
 
 void
-cnv_decimated_add(CnvSchedule *schedule, CnvKernelId kernel, const CnvPlaneKernel *of, const CnvJob *from, gsize *at)
+cnv_decimated_add(CnvSchedule *schedule, CnvKernelId kernel, const CnvPlaneKernel *plane_kernel, const CnvJob *from,
+                  gsize *at)
 {
-  CnvTileJob job = of->tile_job;
+  CnvTileJob job = plane_kernel->tile_job;
 
   job.job = *from;
   job.blends = from->coverage_pitch > 0;
   set_lattices(&job, at);
   schedule->decimated_size = MAX(schedule->decimated_size, *at * sizeof(guint16));
   if (kernel == CNV_KERNEL_DECIMATE)
-    job.bands = of->decimate_words;
+    job.bands = plane_kernel->decimate_words;
   else if (kernel == CNV_KERNEL_DECIMATE_AGAIN) {
     CnvLattice read = job.decimation.to;
 
-    if (!has_again(&of->tile_job.decimation))
+    if (!has_again(&plane_kernel->tile_job.decimation))
       return;
-    job.bands = of->again_words;
+    job.bands = plane_kernel->again_words;
     job.decimation.to = job.decimation.from;
     job.decimation.from = read;
   }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The kind dense (dense.cuh): taps of any rank as digits for tensor cores, a matrix a pair of rows, in integers.
+ * The kind dense (dense.cuh): taps of any rank as digits for tensor cores, in integers; each pair of rows is one
+ * matrix.
  *
- * The terms of a sum become one kernel, their anchors lined up; the two of a magnitude stay apart. Each frame over time
- * has taps of its own, its weight in them.
+ * The terms of a sum are added up to one kernel, with their anchors aligned; the two terms of a magnitude stay
+ * separate. Each frame over time has its own taps, multiplied by its weight.
  */
 #include <math.h>
 
@@ -33,30 +34,30 @@
           .tile_rows = CNV_DENSE_ROWS_OVER_TIME, .blocks = fitting, .pitch = CNV_DENSE_PITCH_OVER_TIME)
 static const CnvVariant variants[] = {CNV_DENSE_OVER_TIME_VARIANTS(OVER_TIME) CNV_DENSE_VARIANTS(DENSE){NULL}};
 
-/* Digits of a tap: those of the kernel, but for samples of two bytes, which are two digits themselves. */
+/* Digits of a tap: the kernel's digits, less one for samples of two bytes, which are two digits themselves. */
 #define TAP_DIGITS(needs) ((needs)->digits - ((needs)->bytes - 1))
 
-/* Sums of a variant's upper two numbers stay in 32 bits: their largest, in units of the lowest of them. */
+/* Largest sum of a variant's upper two numbers, in units of the lowest of them: it stays in 32 bits. */
 #define SUM_MAX 2.0e9
 
-/* Of the largest tap, which makes good what the others lose to rounding: half of one each. */
+/* Reserve of the largest tap, which compensates for the rounding of the others: half a unit each. */
 #define ROOM (needs->digits > 1 ? 2048 : 0)
 
-/* The largest number of so many digits. */
+/* Returns the largest number that fits into n digits. */
 static double
 largest_of(int digits)
 {
   return (exp2(8 * digits) - 1) * 127 / 255;
 }
 
-/* Terms that count: none where all samples become one level, as a gradient's chroma does. */
+/* Returns the terms that count: 0 if all samples become one level, as a gradient's chroma does. */
 static int
 n_terms_of(const CnvPlane *plane)
 {
   return plane->gain[cnv_fit_first_channel(plane)] == 0 ? 0 : plane->n_terms;
 }
 
-/* Terms that the plan's planes keep apart. */
+/* Returns the terms that the plan's planes keep separate. */
 static int
 terms_apart(const CnvPlan *plan)
 {
@@ -68,7 +69,7 @@ terms_apart(const CnvPlan *plan)
   return n;
 }
 
-/* Lines the terms' anchors up. */
+/* Aligns the anchors of the terms. */
 static CnvNeeds
 measure(const CnvPlan *plan, const CnvPlane *plane)
 {
@@ -99,7 +100,7 @@ add_term(double *to, const CnvPlan *plan, const CnvTerm *term, const CnvNeeds *n
       to[(y0 + y) * needs->n_x + x0 + x] += weight * cnv_plan_tap(plan, term, x, y);
 }
 
-/* The taps of the plane: [frame][term][row][column]. weight: of each frame. */
+/* Returns the taps of the plane: [frame][term][row][column]. weight: of each frame. */
 static CnvTapList
 all_taps(const CnvPlan *plan, const CnvPlane *plane, const CnvNeeds *needs, const float *weight)
 {
@@ -120,7 +121,7 @@ all_taps(const CnvPlan *plan, const CnvPlane *plane, const CnvNeeds *needs, cons
   return taps;
 }
 
-/* The scale of taps of so many digits, whose sums stay in range. */
+/* Returns the scale of taps of n digits whose sums stay in range. */
 static double
 scale_of(const CnvTapList *taps, const CnvNeeds *needs, const CnvPlane *plane, double *error)
 {
@@ -132,7 +133,7 @@ scale_of(const CnvTapList *taps, const CnvNeeds *needs, const CnvPlane *plane, d
   return cnv_tap_list_integer_scale(taps, largest, error);
 }
 
-/* Chooses how many digits the taps take. One alone serves small integers, two nearly everything. */
+/* Chooses the digits per tap. One is enough for small integers, two for nearly everything. */
 static gboolean
 choose_digits(const CnvPlane *plane, const CnvTapList *taps, CnvNeeds *needs)
 {
@@ -174,7 +175,7 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
                          needs->rows, needs->terms > 1 ? " of two gradients" : "", plane->channels, needs->n_frames);
 }
 
-/* Digit number d of a tap on a byte, the highest first. high: the byte is the upper one of a sample. */
+/* Returns digit number d of a tap on a byte, the highest first. high: the byte is the upper one of a sample. */
 static guint8
 digit_of(double tap, int d, const CnvNeeds *needs, gboolean high)
 {
@@ -187,7 +188,7 @@ digit_of(double tap, int d, const CnvNeeds *needs, gboolean high)
   return (guint8)(power == TAP_DIGITS(needs) - 1 ? value : value & 255);
 }
 
-/* Rows of taps that the variant takes of each frame, in pairs where a window serves two products. */
+/* Returns the rows of taps that the variant multiplies for each frame, in pairs if a window serves two products. */
 static int
 rows_of(const CnvVariant *variant, const CnvNeeds *needs)
 {
@@ -196,10 +197,9 @@ rows_of(const CnvVariant *variant, const CnvNeeds *needs)
   return CNV_DENSE_PRODUCTS(needs->bytes, variant->k_x) == 1 ? needs->rows : (needs->rows + 1) / 2 * 2;
 }
 
-/* By products of a row of taps, 16 bytes of its window and a digit: 4K NV12, 4 11.2 us (sharpen), 8 12.1 (3x3), 12 14.1,
- * 16 15.7, 72 37.8 (17x17), 192 81.8 (31x31). Over time, 3x3x3 32.2 us, 5x5x5 55.6; by pairs of frames 22.6
- * and 40.4. Samples of 16 bits have not
- * been timed: their bytes, and half as much again. */
+/* Costs by products of a row of taps, 16 bytes of its window and a digit: 4K NV12, 4 11.2 us (sharpen), 8 12.1 (3x3),
+ * 12 14.1, 16 15.7, 72 37.8 (17x17), 192 81.8 (31x31). Over time, 3x3x3 32.2 us, 5x5x5 55.6; with pairs of frames 22.6
+ * and 40.4. Samples of 16 bits have not been timed; their cost is that of their bytes, times 1.5. */
 static double
 cost(const CnvPlan *plan, const CnvPlane *plane, const CnvNeeds *needs, const CnvVariant *variant)
 {
@@ -209,7 +209,8 @@ cost(const CnvPlan *plan, const CnvPlane *plane, const CnvNeeds *needs, const Cn
          0.03 * needs->n_frames * rows_of(variant, needs) * variant->k_x * variant->terms * variant->digits;
 }
 
-/* A digit of a row's scaled taps for four bytes of its window, the first of them so many samples behind the output. */
+/* Returns a digit of a row's scaled taps for four bytes of its window, the first of which is `away` samples after the
+ * output. */
 static guint32
 word_of(const double *taps, int away, int digit, int channels, const CnvNeeds *needs)
 {
@@ -224,11 +225,10 @@ word_of(const double *taps, int away, int digit, int channels, const CnvNeeds *n
   return word;
 }
 
-/* Appends the fragments of two rows of scaled taps, `first` among those of all frames and the next: rows of a frame
- * follow each other, or in pairs of frames those of one row. Of each two of their steps, term and digit there are the
- * products' operands B (mma.m16n8k32), of which lane 4g + t has bytes 4t to 4t + 3 of both steps on output g. Where
- * there are two products, their outputs are ordered so that a lane has four neighbours.
- */
+/* Appends the fragments of two rows of scaled taps: row `first`, counted over all frames, and the next one. Rows of a
+ * frame follow each other; in pairs of frames, the same row of both. For each two of their steps, each term and each
+ * digit, the fragments are the operands B of the products (mma.m16n8k32): lane 4g + t has bytes 4t to 4t + 3 of both
+ * steps for output g. If there are two products, their outputs are ordered so that a lane has four neighbours. */
 static void
 append_rows(GArray *words, const double *taps, int first, const CnvPlane *plane, const CnvVariant *variant,
             const CnvNeeds *needs)
@@ -254,7 +254,8 @@ append_rows(GArray *words, const double *taps, int first, const CnvPlane *plane,
   }
 }
 
-/* Rounds a term's scaled taps to integers, the largest so that their sum is as near as can be to theirs; returns it. */
+/* Rounds a term's scaled taps to integers and returns their sum. The largest tap is changed so that this sum is as near
+ * to that of the taps as possible. */
 static double
 round_term(CnvTapList *taps, const CnvNeeds *needs, int term, double scale)
 {
@@ -274,25 +275,26 @@ round_term(CnvTapList *taps, const CnvNeeds *needs, int term, double scale)
 }
 
 static void
-set_job(CnvPlaneKernel *of, GArray *words, const float *weight)
+set_job(CnvPlaneKernel *plane_kernel, GArray *words, const float *weight)
 {
-  CnvTileJob *job = &of->tile_job;
-  const CnvPlane *plane = of->plane;
-  CnvNeeds needs = of->needs;
-  int c = cnv_fit_first_channel(plane), rows = rows_of(of->variant, &needs);
-  int n_frames = of->variant->pairs ? 2 * of->variant->pairs : needs.n_frames; /* that there is place for */
-  g_auto(CnvTapList) taps = all_taps(of->plan, plane, &needs, weight);
+  CnvTileJob *job = &plane_kernel->tile_job;
+  const CnvPlane *plane = plane_kernel->plane;
+  CnvNeeds needs = plane_kernel->needs;
+  int c = cnv_fit_first_channel(plane), rows = rows_of(plane_kernel->variant, &needs);
+  int n_frames =
+      plane_kernel->variant->pairs ? 2 * plane_kernel->variant->pairs : needs.n_frames; /* for which there is space */
+  g_auto(CnvTapList) taps = all_taps(plane_kernel->plan, plane, &needs, weight);
   double scale, error, factor, sum[2] = {0, 0};
 
-  needs.digits = of->variant->digits;
+  needs.digits = plane_kernel->variant->digits;
   scale = scale_of(&taps, &needs, plane, &error);
   for (int t = 0; t < needs.terms; t++)
     sum[t] = round_term(&taps, &needs, t, scale);
   for (int i = 0; i < n_frames * rows; i += 2)
-    append_rows(words, taps.value, i, plane, of->variant, &needs);
+    append_rows(words, taps.value, i, plane, plane_kernel->variant, &needs);
   job->term = (CnvTerm){.n = {needs.n_x, taps.magnitude > 0 ? rows : 0}, .anchor = {needs.anchor_x, needs.anchor_y}};
   job->top = needs.anchor_y;
-  /* The sum of the rounded taps is divided out where there is one, so that a flat frame stays flat. */
+  /* The gain divides by the sum of the rounded taps, if that is not near 0, so that a flat frame stays flat. */
   factor = needs.terms == 1 && fabs(taps.sum) > 0.05 * taps.magnitude ? sum[0] / taps.sum : scale;
   factor *= exp2(plane->component[0].shift);
   job->gain = (float)(plane->gain[c] / factor);

@@ -9,7 +9,7 @@
 
 #include <convolve/status.h>
 
-/* cuda.h maps some names to newer versions of themselves (cuMemAlloc to cuMemAlloc_v2); the list follows that. */
+/* cuda.h maps some names to newer versions of themselves (cuMemAlloc to cuMemAlloc_v2), and so does this list. */
 #define CNV_DRIVER_ENTRIES(X)                                                                                          \
   X(cuInit)                                                                                                            \
   X(cuGetErrorName)                                                                                                    \
@@ -60,27 +60,28 @@ typedef struct {
   CNV_DRIVER_ENTRIES(CNV_DRIVER_MEMBER)
 #undef CNV_DRIVER_MEMBER
 
-  /* Entries of newer drivers, or NULL. The first has a type of its own, which CUDA 11 lacks. */
+  /* Entries that only newer drivers have, or NULL. The first has its own type, which CUDA 11 lacks. */
   CUresult (*cuTensorMapEncodeTiled)(void *map, unsigned type, cuuint32_t rank, void *address, const cuuint64_t *dim,
                                      const cuuint64_t *stride, const cuuint32_t *box, const cuuint32_t *element_stride,
                                      unsigned interleave, unsigned swizzle, unsigned promotion, unsigned fill);
   __typeof__(cuLaunchKernelEx) *cuLaunchKernelEx;
 
   int n_devices;
-  int capability; /* the least of the devices', since a plan is made for any of them; 0 where one does not tell */
+  int capability; /* the lowest of all devices, since a plan must work on any of them; 0 if one cannot be read */
 } CnvDriver;
 
-/* Opens libcuda, once a process, and starts it, unless it is started; any thread. NULL with CNV_ERROR_NO_DEVICE: a
- * driver that does not start is tried again by the next call. */
+/* Opens libcuda and starts it, once per process; any thread. Returns NULL with CNV_ERROR_NO_DEVICE if it cannot; if the
+ * driver does not start, the next call tries again. */
 const CnvDriver *cnv_driver_get(GError **error);
 
-/* TRUE for CUDA_SUCCESS; else FALSE with what was being done, the call, the error's name and a remedy: CNV_ERROR_MEMORY
- * where memory ran out, else CNV_ERROR_DEVICE. call: the entry's name, and whatever follows a parenthesis. */
+/* Returns TRUE for CUDA_SUCCESS, else FALSE with a message: what was being done, the call, the error's name and a
+ * remedy. The error is CNV_ERROR_MEMORY if memory ran out, else CNV_ERROR_DEVICE. call: the entry's name; everything
+ * from a parenthesis on is ignored. */
 gboolean cnv_driver_check(const CnvDriver *cu, CUresult result, const char *call, const char *doing, GError **error);
 
-/* Enters a context to wait or free in it, which one error must not keep from being done: a second time where the first
- * fails. FALSE: the context is gone, and with it all that was in it. */
+/* Pushes a context for clean-up. Retries once, because clean-up must not be skipped after one failed call. Returns
+ * FALSE if the context no longer exists, and with it everything that was in it. */
 gboolean cnv_driver_enter_at_last(const CnvDriver *cu, CUcontext context);
 
-/* Sets a device's compute capability: ten times the major number, and the minor one; 0 if it fails. */
+/* Reads a device's compute capability: ten times the major number plus the minor one; 0 if that fails. */
 gboolean cnv_driver_capability(const CnvDriver *cu, CUdevice device, int *capability, GError **error);

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The CUDA engine. A session owns a module, and with it constant memory for its own taps, a stream, and device buffers;
- * all live as long as frame size and device stay. In the steady state a frame allocates nothing and waits for nothing
- * but its own stream.
+ * all live as long as frame size and device stay the same. In the steady state a frame allocates nothing and waits only
+ * for its own stream.
  */
 #include <string.h>
 
 #include "gpu/choice.h"
 #include "gpu/session.h"
 
-/* Made by the build from kernels.cu. */
+/* The build makes it from kernels.cu. */
 extern const unsigned char cnv_kernels_fatbin[];
 
 extern const CnvBackend cnv_backend_cuda;
 
-/* One frame in so many carries the marks: an event costs about a microsecond of the GPU's time. */
+/* Times one frame in 16: an event costs about a microsecond of GPU time. */
 #define TIMED_FRAME_EVERY 16
 
 static gboolean
@@ -28,7 +28,7 @@ cuda_probe(int device, GError **error)
   return cu && device < cu->n_devices;
 }
 
-/* Samples of several bytes are read as such. */
+/* Returns TRUE if addresses and strides are multiples of the samples' size, as kernels read them. */
 static gboolean
 check_alignment(const CnvImage *image, const CnvFrame *frame, GError **error)
 {
@@ -47,7 +47,7 @@ check_alignment(const CnvImage *image, const CnvFrame *frame, GError **error)
   return TRUE;
 }
 
-/* Layout of the planes that are staged as float32; the others are left out. */
+/* Returns the layout of the planes that are staged as float32, without the other planes. */
 static CnvLayout
 staged_layout(const CnvPlan *plan)
 {
@@ -68,7 +68,7 @@ upload(CudaSession *self, const GByteArray *arrays, CudaBuffer *to, const char *
           CHECK(self, cuMemcpyHtoDAsync(to->address, arrays->data, arrays->len, self->stream), doing, error));
 }
 
-/* Names the methods by which the largest job of each plane is done (CnvSessionStats). */
+/* Stores the names of the methods that filter the largest job of each plane (CnvSessionStats). */
 static void
 name_methods(CudaSession *self)
 {
@@ -87,9 +87,9 @@ name_methods(CudaSession *self)
   }
 }
 
-/* Sets plans and work, if they changed. Taps follow the frames before them on the stream, so no frame sees half of
- * them. If there are several constant banks, they wait on the device for their turn. If it fails, the caller forgets
- * the plans. */
+/* Sets plans and work if they changed. New taps follow earlier frames on the stream, so no frame sees half of them.
+ * With several constant banks, taps wait in device memory until their bank is loaded. After a failure the caller
+ * forgets the plans. */
 static gboolean
 set_work(CudaSession *self, const CnvWork *work, gboolean in_place, GError **error)
 {
@@ -106,7 +106,7 @@ set_work(CudaSession *self, const CnvWork *work, gboolean in_place, GError **err
   name_methods(self);
   self->base.stats.planned++;
   self->base.stats.crowd = MAX(self->base.stats.crowd, schedule->work.crowd);
-  /* As many staged frames as there can be: all that is allocated is with the first. */
+  /* For the largest possible number of staged frames, so that only the first call allocates. */
   return (!schedule->has_new_taps ||
           upload(self, schedule->plan_arrays, &self->plan_arrays, "uploading the taps", error)) &&
          (!schedule->has_new_masks ||
@@ -149,7 +149,7 @@ cuda_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in, const 
   self->marking = due && !self->marked;
   ok = ok && submit_frame(self, work, in, out, error);
   if (!ok) {
-    /* All that was started before the failure must be over before the caller takes its memory back. */
+    /* The work that was started before the failure must be over before the caller reuses its memory. */
     cnv_cuda_sync_streams(self);
     g_ptr_array_set_size(self->schedule.plans, 0);
     g_ptr_array_set_size(self->schedule.work.masks, 0);
@@ -162,7 +162,7 @@ cuda_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in, const 
   return ok;
 }
 
-/* Has one stream wait for what another has to do now. */
+/* Lets one stream wait for the work that is now queued on another. */
 static gboolean
 order_streams(CudaSession *self, CUstream first, CUstream then, GError **error)
 {
@@ -199,7 +199,7 @@ cuda_order(CnvSession *session, void *stream, gboolean first, GError **error)
   return first ? order_streams(self, stream, self->stream, error) : order_streams(self, self->stream, stream, error);
 }
 
-/* The driver keeps streams and events that are in use until they are not. */
+/* The driver keeps streams and events until they are no longer in use. */
 static void
 release(CudaSession *self)
 {

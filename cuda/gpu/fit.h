@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Kernels with tile jobs: their variants, what planes need of them, and the checks that several of them make of a
- * plane. A check returns TRUE, or FALSE with the reason (CNV_ERROR_UNSUPPORTED).
+ * Kernels with tile jobs: their variants, what planes need, and the checks that several kinds share. A check returns
+ * TRUE, or FALSE with the reason (CNV_ERROR_UNSUPPORTED).
  */
 #pragma once
 
 #include "plan/plan.h"
 
-/* A size of a kernel with tile jobs. */
+/* A variant of a kernel with tile jobs: the same code for another size. */
 typedef struct {
   const char *name;  /* the kernel's, without cnv_ */
   const char *plain; /* that of the kernel for launches without coverage; NULL: the same */
@@ -40,10 +40,10 @@ typedef struct {
   int channels, step; /* decimate, interpolate; step: pixels of a decimated sample, on the finer axis */
 } CnvNeeds;
 
-/* Steps of 16 rows that 16 outputs reach over. */
+/* Returns the steps of 16 rows that 16 outputs read. */
 int cnv_ring_steps(const CnvNeeds *needs);
 
-/* The needs of both, for a variant that they share. */
+/* Returns the needs of both, for a variant that they share. */
 CnvNeeds cnv_needs_join(const CnvNeeds *a, const CnvNeeds *b);
 
 /* Returns the plane as its samples lie in memory. In normalised convolution this is `samples`, without the weight and
@@ -51,24 +51,25 @@ CnvNeeds cnv_needs_join(const CnvNeeds *a, const CnvNeeds *b);
  * it is `plane`. */
 const CnvPlane *cnv_fit_plane(const CnvPlan *plan, const CnvPlane *plane, CnvPlane *samples);
 
-/* Taps on an array of samples, whose filtered channels become levels alike. */
+/* Checks that the plane is an array of samples whose filtered channels share taps and levels. */
 gboolean cnv_fit_samples(const CnvPlane *plane, GError **error);
 
-/* One row times one column of taps, the same for all frames. */
+/* Checks for one row times one column of taps, the same for all frames. */
 gboolean cnv_fit_one_term(const CnvPlan *plan, const CnvPlane *plane, GError **error);
 
-/* Sums that are rounded by adding a number near 2^23. magnitude: sum of those of the taps, over time too. */
+/* Checks that sums can be rounded by adding a number near 2^23. magnitude: sum of the magnitudes of the taps, over time
+ * too. */
 gboolean cnv_fit_levels(const CnvPlane *plane, double magnitude, GError **error);
 
-/* TRUE where such an error keeps the contract on noise: levels that are off by one, rounded otherwise than float32, in
- * fewer than one sample of a hundred. error: of a level, in root mean squares, for samples of deviation 1. */
+/* Returns TRUE if fewer than one sample of noise in a hundred differs by one level from the float32 result. error: of a
+ * level, as root mean square, for samples of deviation 1. */
 gboolean cnv_fit_error(const CnvPlane *plane, double error, gboolean is_signed);
 
-/* Pixels or rows to either side that the term's taps reach to. */
+/* Returns the pixels or rows that the term's taps reach to either side. */
 int cnv_fit_reach(const CnvTerm *term, int axis);
 
-/* The first channel that is filtered; all others become levels in the same way. */
+/* Returns the first channel that is filtered; all other filtered ones become levels in the same way. */
 int cnv_fit_first_channel(const CnvPlane *plane);
 
-/* Finds the plane's taps in CnvPlan.taps: the first, and one more than the last. */
+/* Finds the plane's taps in CnvPlan.taps: the index of the first, and one more than that of the last. */
 void cnv_fit_find_taps(const CnvPlan *plan, const CnvPlane *plane, guint range[2]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The kind fused (fused.cuh): both passes of separable taps in float32, taps in constant memory.
+ * The kind fused (fused.cuh): both passes of separable taps in float32, with taps in constant memory.
  */
 #include <math.h>
 
@@ -10,7 +10,7 @@
  * of float32. */
 #define RANGE 1099511627776.0 /* 2^40 */
 
-/* Samples on either side that taps reach to, at most: a tile's outputs are the rest of its width. */
+/* Most samples that taps reach to either side; a tile's outputs are the rest of its width. */
 #define REACH_MAX 96
 
 #define FUSED(bits)                                                                                                    \
@@ -20,14 +20,14 @@
   }
 static const CnvVariant variants[] = {FUSED(8), FUSED(16), {NULL}};
 
-/* 0, which is exact, is in range. */
+/* 0 is exact and in range. */
 static gboolean
 is_in_range(double value)
 {
   return value == 0 || (fabs(value) < RANGE && fabs(value) > 1 / RANGE);
 }
 
-/* Sum of the magnitudes of an axis of the plane's only term. */
+/* Returns the sum of the magnitudes along an axis of the plane's only term. */
 static double
 magnitude_of(const CnvPlan *plan, const CnvPlane *plane, int axis)
 {
@@ -61,17 +61,17 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
 }
 
 static void
-set_job(CnvPlaneKernel *of, GArray *words, const float *weight)
+set_job(CnvPlaneKernel *plane_kernel, GArray *words, const float *weight)
 {
-  CnvTileJob *job = &of->tile_job;
-  int bytes = cnv_fit_reach(&job->term, CNV_X) * job->channels * of->needs.bytes;
+  CnvTileJob *job = &plane_kernel->tile_job;
+  int bytes = cnv_fit_reach(&job->term, CNV_X) * job->channels * plane_kernel->needs.bytes;
 
   job->top = job->term.anchor[CNV_Y];
-  job->lead = CNV_TILE_APRON(bytes) / of->needs.bytes;
+  job->lead = CNV_TILE_APRON(bytes) / plane_kernel->needs.bytes;
 }
 
-/* 4K GRAY8 by groups of eight taps along each axis: 1 24.0 us, 2 32.4, 4 47.8, 8 89.5; GRAY16 2.6 more; 4K NV12, r=0:
- * 3 frames 36.5, 5 54.9. */
+/* Costs by groups of eight taps along each axis, 4K GRAY8: 1 24.0 us, 2 32.4, 4 47.8, 8 89.5; GRAY16 2.6 more; 4K NV12,
+ * r=0: 3 frames 36.5, 5 54.9. */
 static double
 cost(const CnvPlan *plan, const CnvPlane *plane, const CnvNeeds *needs, const CnvVariant *variant)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gpu/half.h"
 
-/* Multiples of the smallest tap's reciprocal that are tried as a scale. */
+/* Multiples of the smallest tap's reciprocal that are tried as the scale. */
 #define SCALE_TRIALS 64
 
-/* Taps below this part of the largest count as 0 for the smallest. */
+/* Smaller taps, relative to the largest, are ignored in the search for the smallest. */
 #define SMALLEST_PART 1e-4
 
-/* Errors up to this, relative to the taps, are those of float32. */
+/* Errors up to this size, relative to the taps, are those of float32. */
 #define FLOAT_ERROR 2.4e-7
 
 void
@@ -30,7 +30,7 @@ cnv_tap_list_clear(CnvTapList *taps)
   g_clear_pointer(&taps->value, g_free);
 }
 
-/* The distance from an f16 number to the next one. */
+/* Returns the distance from an f16 number to the next one. */
 static double
 spacing(double value)
 {
@@ -40,8 +40,9 @@ spacing(double value)
   return ldexp(1, MAX(exponent, -13) - 11);
 }
 
-/* Index of the tap that a step of its own spacing towards the sum changes least for the worse, by its square and for
- * the size of the step, among those whose spacing is below twice what is missing; n: none. off: errors of the taps. */
+/* Returns the index of the tap for which a step of its own spacing towards the sum adds least to the squared error,
+ * relative to the step. Only taps whose spacing is below twice the missing sum count. Returns n if there is none. off:
+ * errors of the taps. */
 static guint
 find_step(const double *step, const double *off, guint n, double missing)
 {

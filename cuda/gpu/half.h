@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Taps as numbers that tensor cores take: f16, or two of them, and integers.
+ * Taps as numbers for tensor cores: f16, pairs of f16, and integers.
  */
 #pragma once
 
@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-/* Rounds to f16, ties to even, for magnitudes below 65504. */
+/* Rounds to f16, ties to even. For magnitudes below 65504. */
 static inline guint16
 cnv_to_half(double value)
 {
@@ -19,7 +19,7 @@ cnv_to_half(double value)
   if (magnitude == 0)
     return sign;
   mantissa = frexp(magnitude, &exponent); /* 0.5 to 1 */
-  exponent = MAX(exponent, -13);          /* below that fewer bits are left */
+  exponent = MAX(exponent, -13);          /* below that a denormal has fewer bits */
   mantissa = rint(ldexp(magnitude, 11 - exponent));
   if (mantissa >= 2048) {
     mantissa /= 2;
@@ -37,7 +37,7 @@ cnv_from_half(guint16 half)
   return half & 0x8000 ? -magnitude : magnitude;
 }
 
-/* High part (0) or low part (1) of a number split in two. */
+/* Returns the high part (0) or the low part (1) of a number that is split into two f16 numbers. */
 static inline guint16
 cnv_half_part(double value, int part)
 {
@@ -54,17 +54,16 @@ typedef struct {
   gboolean is_signed;
 } CnvTapList;
 
-/* Statistics of n taps, which it takes (g_new). */
+/* Computes the statistics of n taps, and owns `value` (g_new) from then on. */
 void cnv_tap_list_init(CnvTapList *taps, double *value, guint n);
 void cnv_tap_list_clear(CnvTapList *taps);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(CnvTapList, cnv_tap_list_clear)
 
-/* Rounds taps times a factor to f16 numbers. Returns the root of the sum of the squares of the errors, once their sum
- * is that of the taps again. */
+/* Rounds taps times a factor to f16 numbers of the same sum. Returns the root of the sum of the squared errors. */
 double cnv_tap_list_scale_to_half(CnvTapList *taps, double factor);
 
-/* Rounds taps to f16 numbers whose sum is as near to theirs as f16 has it: a flat frame then stays flat, and no shade
- * is nearer to the next than another. Returns the root of the sum of the squares of the errors. */
+/* Rounds taps to f16 numbers whose sum is as near to theirs as f16 allows: a flat frame then stays flat, and no shade
+ * is nearer to the next than another. Returns the root of the sum of the squared errors. */
 double cnv_tap_list_round_to_half(CnvTapList *taps);
 
 /* The scale by which taps become integers of at most `largest`, and nearest to them; *error: root of the sum of the

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The history: frames in device memory, and rows of them that the host measures (plan/scene.h). All frames have one
- * layout, so that planes of two frames are as far apart as their first bytes; a frame that has it can stay in its
- * place.
+ * layout, so that planes of two frames are as far apart as their first bytes. A frame that has this layout is kept
+ * without a copy.
  */
 #include <string.h>
 
@@ -25,7 +25,7 @@ cnv_cuda_history_alloc(CnvSession *session, guint n_slots, GError **error)
   return TRUE;
 }
 
-/* Sets the history's layout to that of a frame, where the copy engine takes such a one. */
+/* Sets the history's layout to that of a frame, if the copy engine supports it. */
 static void
 adopt_layout(CnvLayout *layout, const CnvFrame *frame)
 {
@@ -46,7 +46,7 @@ adopt_layout(CnvLayout *layout, const CnvFrame *frame)
   *layout = like;
 }
 
-/* TRUE if the frame can count where it lies. */
+/* Returns TRUE if the frame can be read in its own memory. */
 static gboolean
 can_keep(const CnvLayout *layout, const CnvFrame *frame)
 {
@@ -62,7 +62,7 @@ upload_frame(CudaSession *self, const CnvFrame *frame, const CnvFrame *to, GErro
 {
   Transfer *transfer = &self->history.upload;
 
-  /* The frame before may still be on its way out of staging. */
+  /* The upload of the previous frame may still read staging. */
   if (!CHECK(self, cuEventSynchronize(self->history.unstaged), "waiting for an upload", error))
     return FALSE;
   *transfer = (Transfer){.upload = TRUE,
@@ -86,7 +86,7 @@ download_rows(CudaSession *self, const CnvFrame *frame, GError **error)
   const CnvLayout *layout = &scene->rows_layout;
   CudaBuffer *rows = &self->history.rows;
 
-  /* Rows that nobody asked for may still be on their way. */
+  /* Downloads that nobody waited for may still be in progress. */
   if (rows->size < layout->size &&
       !CHECK(self, cuEventSynchronize(self->history.rows_done), "downloading rows of a frame", error))
     return FALSE;

@@ -10,7 +10,7 @@ cnv_cuda_wait_for_stream(CudaSession *self, CUstream stream, CUstream other, GEr
                              CHECK(self, cuStreamWaitEvent(stream, self->order, 0), "joining streams", error));
 }
 
-/* The second try needs no stream: the handle of a caller's may be what is wrong. */
+/* The second try uses no stream, because the caller's stream handle may be invalid. */
 void
 cnv_cuda_sync_streams(CudaSession *self)
 {
@@ -37,7 +37,7 @@ cnv_cuda_frames_count(CudaSession *self, guint64 number)
   g_mutex_unlock(&self->host.lock);
 }
 
-/* All that are in flight are lost, and those after `done` and up to `number`. */
+/* Marks all frames in flight as lost, and those after `done` and up to `number`. */
 static void
 forget_frames(CudaSession *self, guint64 done, guint64 number)
 {
@@ -56,7 +56,7 @@ forget_frames(CudaSession *self, guint64 done, guint64 number)
 
 /* ---- out ---- */
 
-/* The first by number of those whose number is in a range; NULL: none. 0 is the number of all that are free. */
+/* Returns the frame with the lowest number in a range, or NULL. 0 is the number of all that are free. */
 static FrameInFlight *
 find_frame(CudaSession *self, guint64 least, guint64 most)
 {
@@ -70,7 +70,7 @@ find_frame(CudaSession *self, guint64 least, guint64 most)
   return found;
 }
 
-/* Waits for a frame, and copies it from its staging to its own memory. With host.waiting. */
+/* Waits for a frame and copies it from its staging to its own memory. Call with host.waiting held. */
 static gboolean
 complete(CudaSession *self, FrameInFlight *frame, GError **error)
 {
@@ -84,7 +84,7 @@ complete(CudaSession *self, FrameInFlight *frame, GError **error)
   return TRUE;
 }
 
-/* Waits for the frames up to a number; all: for everything that was started. With host.waiting. */
+/* Waits for the frames up to a number; all: for everything that was started. Call with host.waiting held. */
 static gboolean
 wait_for(CudaSession *self, guint64 number, gboolean all, GError **error)
 {
@@ -126,7 +126,8 @@ cnv_cuda_wait_for_frame(CnvSession *session, guint64 number, GError **error)
   return ok && !lost;
 }
 
-/* After a wait that fails no frame is good, their memory goes back to the caller, and no later frame is held back. */
+/* After a failed wait all frames in flight are lost, their memory goes back to the caller, and no later frame is held
+ * back. */
 gboolean
 cnv_cuda_wait(CnvSession *session, GError **error)
 {
@@ -147,7 +148,7 @@ cnv_cuda_wait(CnvSession *session, GError **error)
 
 /* ---- in ---- */
 
-/* A frame that is free, with its event; NULL if none could be freed. */
+/* Returns a free frame with its event, or NULL if none could be freed. */
 static FrameInFlight *
 next_frame(CudaSession *self, GError **error)
 {
@@ -177,8 +178,8 @@ run(CudaSession *self, const CnvWork *work, const FrameInFlight *frame, GError *
          cnv_cuda_transfer_start(self, &frame->down, error);
 }
 
-/* If no other frame is in flight, the copy is on the session's stream, like all else; else uploads and downloads have
- * streams of their own. */
+/* If no other frame is in flight, copies are on the session's stream; else uploads and downloads have their own
+ * streams. */
 static void
 set_transfer(CudaSession *self, Transfer *transfer, gboolean upload, const CnvWork *work, const CnvFrame *host,
              const CnvFrame *device)
@@ -195,7 +196,7 @@ set_transfer(CudaSession *self, Transfer *transfer, gboolean upload, const CnvWo
   cnv_cuda_transfer_stage(self, transfer);
 }
 
-/* `in` is uploaded as soon as its stream gets to it: nothing in flight touches its memory on the device. */
+/* `in` is uploaded as soon as its stream reaches the copy, because nothing in flight uses that memory on the device. */
 gboolean
 cnv_cuda_start_frame(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
 {

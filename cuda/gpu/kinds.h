@@ -19,7 +19,7 @@
   K(STAGE_IN, stage_in)                                                                                                \
   K(NAIVE, naive)                                                                                                      \
   K(MOSAIC, mosaic)                                                                                                    \
-  K(CELL_SUMS, cell_sums) /* cells, before CELLS: the sums of slices */                                                \
+  K(CELL_SUMS, cell_sums) /* the sums of slices, before CELLS */                                                       \
   K(CELLS, cells)                                                                                                      \
   K(TEXTURE_ROWS, texture_rows)                                                                                        \
   K(TEXTURE_COLUMNS, texture_columns)                                                                                  \
@@ -38,24 +38,24 @@
 #define CNV_KIND_ID(id, row) CNV_KERNEL_##id,
 typedef enum { CNV_KINDS(CNV_KIND_ID) CNV_N_KERNELS } CnvKernelId;
 
-/* A plane, and how it is filtered. */
+/* A plane and the kernels that filter it. */
 typedef struct {
   const CnvPlan *plan;
   const CnvPlane *plane;
-  guint bank;             /* of taps in constant memory */
-  CnvAlgorithm blocks;    /* whose kinds with block jobs filter what tile jobs do not */
-  CnvKernelId kernel;     /* with tile jobs; CNV_N_KERNELS: none */
-  CnvNeeds needs, shared; /* shared: with the same plane of other plans, whose tiles come by the same tensor map */
+  guint bank;             /* its bank of taps in constant memory */
+  CnvAlgorithm blocks;    /* its kinds with block jobs filter what tile jobs do not */
+  CnvKernelId kernel;     /* kind with tile jobs; CNV_N_KERNELS: none */
+  CnvNeeds needs, shared; /* shared: joined with the same plane of other plans, which shares its tensor map */
   const CnvVariant *variant;
-  CnvTileJob tile_job;               /* of all of the plane, not yet cut into tiles */
+  CnvTileJob tile_job;               /* of the whole plane, not yet cut into tiles */
   guint decimate_words, again_words; /* interpolate: the first words of taps for decimate and decimate_again */
 } CnvPlaneKernel;
 
 typedef struct {
   const char *name;
-  CnvAlgorithm algorithm; /* whose jobs it filters; AUTO: those of all, before and after them */
+  CnvAlgorithm algorithm; /* whose jobs it filters; AUTO: those of all algorithms, before and after their own kernels */
   guint threads_x, threads_y;
-  int capability; /* the least compute capability, ten times the major number and the minor one; 0: any */
+  int capability; /* lowest compute capability, ten times the major number plus the minor one; 0: any */
 
   /* The choice. Both are NULL for kinds that are only launched beside another one, or after it was asked for by
    * algorithm.
@@ -73,32 +73,33 @@ typedef struct {
   gboolean by_pixels;   /* pixels and rows */
   gboolean by_cells;    /* cells of a mosaic, as cnv_mosaic_blocks counts them */
   gboolean divides;     /* cells of a mosaic, as gpu/cells.c divides them */
-  gboolean by_terms;    /* it makes the row sums of all terms, one below the other */
+  gboolean by_terms;    /* it computes the row sums of all terms, one below the other */
 
   /* Kinds with tile jobs: */
-  guint shared_max;       /* bytes that a block may ask for */
-  guint shared_over_time; /* of tiles of several frames, at most, as far as 16 rows fit: several blocks are faster */
-  const CnvVariant *variants; /* from small to large, up to one without a name; NULL: it has block jobs */
+  guint shared_max;           /* bytes of shared memory per block */
+  guint shared_over_time;     /* for tiles of several frames, unless 16 rows need more: several blocks are faster */
+  const CnvVariant *variants; /* from small to large, ended by one without a name; NULL: it has block jobs */
   gboolean whole_windows;     /* it needs jobs whose window is the plane */
-  gboolean lists_tiles;       /* it takes a list of tiles, and so jobs that are whole, but for a ring */
-  CnvKernelId first;          /* its planes are filtered by the launches from this kind to itself; 0: by itself alone */
+  gboolean lists_tiles;       /* it reads a list of tiles, and so filters whole jobs; a ring does not */
+  CnvKernelId first;          /* its planes are filtered by the launches from this kind to itself; 0: only by its own */
   const char *method;         /* as in CnvSessionStats.method; NULL: its name */
-  /* Fills in the tile job's numbers, which has the plane's, and appends its taps (guint32 words) as the variant takes
-   * them. weight: of each frame over time. */
-  void (*set_job)(CnvPlaneKernel *of, GArray *words, const float *weight);
-  /* Rows of a tile with its apron, or of a stage of a ring. rows: of a tile's outputs. */
+  /* Fills in the numbers of the tile job, which has the plane's already, and appends its taps (guint32 words) in the
+   * variant's order. weight: of each frame over time. */
+  void (*set_job)(CnvPlaneKernel *plane_kernel, GArray *words, const float *weight);
+  /* Returns the rows of a tile with its apron, or of a stage of a ring. rows: of a tile's outputs. */
   int (*box_rows)(const CnvVariant *variant, const CnvNeeds *needs, int rows);
 } CnvKernelKind;
 
 #define CNV_KIND_ROW(id, row) extern const CnvKernelKind cnv_kind_##row;
 CNV_KINDS(CNV_KIND_ROW)
 
-/* Bytes of shared memory that a block may ask for, without its kernel's own (tests/unit/kernel_resources.py): on every
- * GPU that has tensor cores, 99 KiB in all, and for fused from compute capability 7.0 on, 64 KiB. */
+/* Most bytes of shared memory of a block, without those that its kernel declares itself
+ * (tests/unit/kernel_resources.py): 99 KiB in all on every GPU that has tensor cores, and for fused, from compute
+ * capability 7.0 on, 64 KiB. */
 #define CNV_SHARED_MAX (99 * 1024 - 4096)
 #define CNV_SHARED_MAX_FUSED (64 * 1024 - 22528)
 
-/* The least rows of a tile, and what they differ by. */
+/* The fewest rows of a tile; larger tiles have a multiple of them. */
 #define CNV_TILE_STEP 16
 
 const CnvKernelKind *cnv_kernel_kind(CnvKernelId kernel);
@@ -109,7 +110,7 @@ gboolean cnv_algorithm_has_tiles(CnvAlgorithm algorithm);
 /* Returns TRUE if a plane whose kernel is `kernel` takes part in launches of `launched`. */
 gboolean cnv_kernel_takes_part(CnvKernelId kernel, CnvKernelId launched);
 
-/* Returns the bytes of shared memory that tiles of so many rows of outputs take of a launch. */
+/* Returns the shared memory, in bytes, of a launch whose tiles have this number of rows of outputs. */
 guint cnv_kernel_shared_bytes(const CnvKernelKind *kind, const CnvVariant *variant, const CnvNeeds *needs, int rows);
 
 /* Returns the smallest variant of a kind for these needs, or NULL. */

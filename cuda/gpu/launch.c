@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The kernels of a frame.
+ * Launches the kernels of a frame.
  */
 #include <string.h>
 
@@ -8,13 +8,13 @@
 #include "gpu/range.h"
 #include "plan/arith.h"
 
-/* The launch's kernel, which may take as much shared memory as a block can have. */
+/* Returns the launch's kernel, set up to use as much shared memory as a block can have. */
 static CUfunction
 find_function(CudaSession *self, const CnvLaunch *l, GError **error)
 {
   const CnvKernelKind *kind = cnv_kernel_kind(l->kernel);
   const CnvVariant *variant = self->schedule.variant[l->kernel];
-  /* Kernels without coverage cannot wait for other blocks, either. */
+  /* Kernels without coverage also lack the code that waits for other blocks. */
   gboolean plain = l->plain && variant && variant->plain && !self->schedule.at_once;
   const char *key = plain ? variant->plain : variant ? variant->name : kind->name;
   CUfunction function = g_hash_table_lookup(self->functions, key);
@@ -33,7 +33,7 @@ find_function(CudaSession *self, const CnvLaunch *l, GError **error)
   return function;
 }
 
-/* Puts a bank of taps in constant memory, unless it is there. */
+/* Loads a bank of taps into constant memory, unless it is there already. */
 static gboolean
 load_bank(CudaSession *self, guint bank, GError **error)
 {
@@ -48,8 +48,8 @@ load_bank(CudaSession *self, guint bank, GError **error)
   return TRUE;
 }
 
-/* Starts a kernel on the session's stream. Each waits by itself for the launch before it, and may begin while that
- * ends. */
+/* Starts a kernel on the session's stream. A kernel may begin while the launch before it ends, and waits for it itself.
+ */
 static gboolean
 start(CudaSession *self, CUfunction function, CUlaunchConfig config, void *args, GError **error)
 {
@@ -122,7 +122,7 @@ cnv_cuda_copy_planes(CudaSession *self, const CnvLayout *layout, const CnvFrame 
   return launch_copy(self, &args, layout->n_planes, error);
 }
 
-/* Copies what no job writes, if anything. */
+/* Copies the parts that no job writes, if there are any. */
 static gboolean
 copy_rest(CudaSession *self, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
@@ -252,8 +252,8 @@ run_tile_jobs(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const C
   return start_launch(self, l, &args, error);
 }
 
-/* GPUs on which a session filters in place at once, a bit each. Blocks of two launches that wait for others of their
- * own launch could keep each other from starting. */
+/* GPUs on which a session filters in place by one launch, a bit each. Two such launches must not run at the same time:
+ * the waiting blocks of each could keep those of the other from starting. */
 static guint taken_devices;
 
 static gboolean
@@ -262,7 +262,7 @@ take_device(CudaSession *self)
   guint bit = 1u << self->device % 32;
   int shared = 1;
 
-  /* Launches of other processes are beside ours if they share the GPU by MPS; older drivers do not know of this. */
+  /* With MPS, launches of other processes run at the same time as ours. Older drivers do not report MPS. */
   if (!self->has_device && self->capability >= 90 &&
       self->cu->cuDeviceGetAttribute(&shared, CU_DEVICE_ATTRIBUTE_MPS, self->device) == CUDA_SUCCESS && !shared)
     self->has_device = !(g_atomic_int_or(&taken_devices, bit) & bit);
@@ -330,14 +330,14 @@ filter_at_once(CudaSession *self, const CnvFrame *frame, GError **error)
   return TRUE;
 }
 
-/* A frame over time; where it is missing another stands, with weight 0. */
+/* Returns a frame over time. A missing frame is replaced by another one with weight 0. */
 static const CnvFrame *
 source_frame(const CudaSession *self, const CnvTemporalTap *tap, const CnvFrame *in)
 {
   return tap->slot < 0 ? in : &self->history.frame[tap->slot];
 }
 
-/* Finds where the frames that are added up lie. */
+/* Finds the addresses of the frames that are added up. */
 static void
 locate_sources(CudaSession *self, const CnvWork *work, const CnvFrame *in)
 {
@@ -352,7 +352,7 @@ locate_sources(CudaSession *self, const CnvWork *work, const CnvFrame *in)
   }
 }
 
-/* Every frame that counts has a staged form of its own. */
+/* Every frame with a weight has its own staged form. */
 static gboolean
 run_launch(CudaSession *self, const CnvWork *work, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out,
            GError **error)
@@ -380,7 +380,7 @@ run_launches(CudaSession *self, const CnvWork *work, const CnvFrame *in, const C
   return ok;
 }
 
-/* Copies what the work writes from frame to frame. */
+/* Copies the rectangles that the work writes from one frame to the other. */
 static gboolean
 copy_jobs(CudaSession *self, const CnvFrame *from, const CnvFrame *to, GError **error)
 {

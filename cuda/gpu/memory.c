@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Buffers in device memory and page-locked ones, and frames in device memory.
+ * Buffers in device memory and in page-locked memory, and frames in device memory.
  */
 #include "gpu/session.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The kind one_tap (one_tap.cuh): one tap a frame, in float32.
+ * The kind one_tap (one_tap.cuh): one tap per frame, in float32.
  */
 #include <math.h>
 
@@ -11,7 +11,7 @@ static const CnvVariant variants[] = {
     {"one_tap_u16", .bytes = 2, .rows = 1, .terms = 1, .width = CNV_ONE_TAP_BYTES / 2, .tile_rows = CNV_ONE_TAP_ROWS},
     {NULL}};
 
-/* The tap on the sample itself. */
+/* Returns the tap on the sample itself. */
 static double
 tap_of(const CnvPlan *plan, const CnvPlane *plane)
 {
@@ -34,12 +34,12 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
 }
 
 static void
-set_job(CnvPlaneKernel *of, GArray *words, const float *weight)
+set_job(CnvPlaneKernel *plane_kernel, GArray *words, const float *weight)
 {
-  CnvTileJob *job = &of->tile_job;
-  double unit = exp2(job->shift), tap = tap_of(of->plan, of->plane), sum = 0, mid;
+  CnvTileJob *job = &plane_kernel->tile_job;
+  double unit = exp2(job->shift), tap = tap_of(plane_kernel->plan, plane_kernel->plane), sum = 0, mid;
 
-  for (int i = 0; i < of->needs.n_frames; i++)
+  for (int i = 0; i < plane_kernel->needs.n_frames; i++)
     sum += weight[i];
   mid = sum * tap * job->mid;
   job->center = (float)tap;
@@ -50,7 +50,7 @@ set_job(CnvPlaneKernel *of, GArray *words, const float *weight)
   job->gain = (float)(job->gain / unit);
 }
 
-/* 4K NV12: 3 frames 15.9 us, 5 22.0. */
+/* Costs: 4K NV12, 3 frames 15.9 us, 5 22.0. */
 static double
 cost(const CnvPlan *plan, const CnvPlane *plane, const CnvNeeds *needs, const CnvVariant *variant)
 {

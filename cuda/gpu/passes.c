@@ -6,7 +6,8 @@
 #include "gpu/tile_jobs.h"
 #include "plan/arith.h"
 
-/* Row sums of one pass: what stays in the second-level cache of large GPUs. A single plane may take more. */
+/* Most row sums of one pass, in floats: they stay in the second-level cache of large GPUs. A single plane may need
+ * more. */
 #define PASS_FLOATS (10 * 1024 * 1024)
 
 #define SUMS_UNIT 64 /* floats: rows of sums begin at 256 bytes */
@@ -16,13 +17,13 @@
 const char *
 cnv_schedule_method(const CnvSchedule *schedule, const CnvJob *job)
 {
-  const CnvPlaneKernel *of = cnv_schedule_plane_kernel(schedule, job);
+  const CnvPlaneKernel *plane_kernel = cnv_schedule_plane_kernel(schedule, job);
 
   const CnvKernelKind *kind;
 
   if (!cnv_tile_jobs_take(schedule, job))
-    return cnv_algorithm_nicks[of->blocks].nick;
-  kind = cnv_kernel_kind(of->kernel);
+    return cnv_algorithm_nicks[plane_kernel->blocks].nick;
+  kind = cnv_kernel_kind(plane_kernel->kernel);
   return kind->method ? kind->method : kind->name;
 }
 
@@ -32,7 +33,8 @@ samples_of(const CnvSchedule *schedule, const CnvJob *job)
   return (gint64)job->width * job->height * cnv_schedule_plane_kernel(schedule, job)->plane->channels;
 }
 
-/* Returns the blocks of `cells` that the GPU has at once if all jobs share it by their samples; at least 1. */
+/* Returns the blocks of `cells` that the GPU runs at once for this job, if all jobs share it by their samples; at least
+ * 1. */
 static int
 blocks_that_fit(const CnvSchedule *schedule, const CnvJob *job)
 {
@@ -41,29 +43,30 @@ blocks_that_fit(const CnvSchedule *schedule, const CnvJob *job)
   return (int)CLAMP(blocks * samples_of(schedule, job) / MAX(schedule->samples, 1), 1, MAX(blocks, 1));
 }
 
-/* The job with its row sums, if its kernels have any, from float number *sums on, which becomes that behind them. */
+/* Returns the job with its row sums, if its kernels have any, from float number *sums on. Sets *sums to the float after
+ * them. */
 static CnvBlockJob
 make_block_job(const CnvSchedule *schedule, const CnvJob *job, gsize *sums)
 {
-  const CnvPlaneKernel *of = cnv_schedule_plane_kernel(schedule, job);
-  const CnvPlane *plane = of->plane;
-  CnvBlockJob made = {.job = *job, .sums = (guint32)*sums};
+  const CnvPlaneKernel *plane_kernel = cnv_schedule_plane_kernel(schedule, job);
+  const CnvPlane *plane = plane_kernel->plane;
+  CnvBlockJob block_job = {.job = *job, .sums = (guint32)*sums};
   int n_y = 1;
 
   for (int t = 0; t < plane->n_terms; t++)
     n_y = MAX(n_y, plane->term[t].n[CNV_Y]);
-  made.sums_stride = cnv_divide_up(job->width * plane->channels, SUMS_UNIT) * SUMS_UNIT;
-  made.sums_rows = cnv_divide_up(job->height + n_y - 1, CNV_ROWS_HEIGHT) * CNV_ROWS_HEIGHT;
-  if (of->blocks == CNV_ALGORITHM_SEPARABLE || of->blocks == CNV_ALGORITHM_TEXTURE)
-    *sums += (gsize)made.sums_stride * made.sums_rows * plane->n_terms;
-  if (of->blocks == CNV_ALGORITHM_MOSAIC && schedule->sources.n == 0)
-    made.cells = cnv_cells_divide(plane, job, blocks_that_fit(schedule, job));
-  if (made.cells.threads_x > 0)
-    *sums += (gsize)cnv_cells_sums(&made.cells, plane->channels);
-  return made;
+  block_job.sums_stride = cnv_divide_up(job->width * plane->channels, SUMS_UNIT) * SUMS_UNIT;
+  block_job.sums_rows = cnv_divide_up(job->height + n_y - 1, CNV_ROWS_HEIGHT) * CNV_ROWS_HEIGHT;
+  if (plane_kernel->blocks == CNV_ALGORITHM_SEPARABLE || plane_kernel->blocks == CNV_ALGORITHM_TEXTURE)
+    *sums += (gsize)block_job.sums_stride * block_job.sums_rows * plane->n_terms;
+  if (plane_kernel->blocks == CNV_ALGORITHM_MOSAIC && schedule->sources.n == 0)
+    block_job.cells = cnv_cells_divide(plane, job, blocks_that_fit(schedule, job));
+  if (block_job.cells.threads_x > 0)
+    *sums += (gsize)cnv_cells_sums(&block_job.cells, plane->channels);
+  return block_job;
 }
 
-/* Gives the job the launch's next blocks. */
+/* Assigns the launch's next blocks to the job. */
 static void
 add_block_job(CnvSchedule *schedule, CnvLaunch *launch, CnvBlockJob job)
 {
@@ -89,7 +92,7 @@ add_block_job(CnvSchedule *schedule, CnvLaunch *launch, CnvBlockJob job)
 
 /* ---- launches ---- */
 
-/* Returns TRUE if the launch is for the job's cells, of the three that make mosaics. */
+/* Returns TRUE if the launch filters the job's cells. Three kernels make mosaics. */
 static gboolean
 takes_cells(const CnvLaunch *launch, const CnvBlockJob *job)
 {
@@ -108,19 +111,19 @@ takes_cells(const CnvLaunch *launch, const CnvBlockJob *job)
 static gboolean
 takes(const CnvSchedule *schedule, const CnvLaunch *launch, const CnvJob *job)
 {
-  const CnvPlaneKernel *of = cnv_schedule_plane_kernel(schedule, job);
+  const CnvPlaneKernel *plane_kernel = cnv_schedule_plane_kernel(schedule, job);
   CnvAlgorithm algorithm = cnv_kernel_kind(launch->kernel)->algorithm;
 
   if (algorithm == CNV_ALGORITHM_AUTO)
-    return !of->plane->plain;
-  if (of->bank != launch->bank)
+    return !plane_kernel->plane->plain;
+  if (plane_kernel->bank != launch->bank)
     return FALSE;
   if (!cnv_tile_jobs_take(schedule, job))
-    return of->blocks == algorithm && !cnv_kernel_kind(launch->kernel)->variants;
-  return cnv_kernel_takes_part(of->kernel, launch->kernel);
+    return plane_kernel->blocks == algorithm && !cnv_kernel_kind(launch->kernel)->variants;
+  return cnv_kernel_takes_part(plane_kernel->kernel, launch->kernel);
 }
 
-/* The launch of a kernel for those of the jobs that it is for. */
+/* Adds the launch of a kernel for the jobs that it filters. */
 static void
 add_launch(CnvSchedule *schedule, CnvKernelId kernel, guint bank, const CnvJob *jobs, guint n)
 {
@@ -137,10 +140,10 @@ add_launch(CnvSchedule *schedule, CnvKernelId kernel, guint bank, const CnvJob *
     } else if (kind->variants) {
       cnv_tile_jobs_add(schedule, &jobs[i]);
     } else {
-      CnvBlockJob made = make_block_job(schedule, &jobs[i], &sums);
+      CnvBlockJob block_job = make_block_job(schedule, &jobs[i], &sums);
 
-      if (takes_cells(&launch, &made))
-        add_block_job(schedule, &launch, made);
+      if (takes_cells(&launch, &block_job))
+        add_block_job(schedule, &launch, block_job);
     }
   }
   if (kind->by_terms || kind->divides)
@@ -161,7 +164,7 @@ add_pass(CnvSchedule *schedule, guint bank, const CnvJob *jobs, guint n)
     add_launch(schedule, kernel, bank, jobs, n);
 }
 
-/* The launches of one bank for the jobs, in passes of jobs whose row sums fit. */
+/* Adds the launches of one bank for the jobs, in passes of jobs whose row sums fit. */
 static void
 add_bank(CnvSchedule *schedule, guint bank, const CnvJob *jobs, guint n)
 {
@@ -186,7 +189,7 @@ add_bank(CnvSchedule *schedule, guint bank, const CnvJob *jobs, guint n)
 
 /* ---- the frame ---- */
 
-/* Brings all of the staged planes to their form: samples around those that are filtered are read, too. */
+/* Stages the whole of these planes, because samples around the filtered ones are read too. */
 static void
 add_staging(CnvSchedule *schedule, int fields)
 {
@@ -205,7 +208,7 @@ add_staging(CnvSchedule *schedule, int fields)
   add_launch(schedule, CNV_KERNEL_STAGE_IN, 0, jobs, n);
 }
 
-/* Normalised convolution by tile jobs. staged: set for each job of CnvJobs.weights that has other jobs. */
+/* Adds normalised convolution by tile jobs. staged: set for each job of CnvJobs.weights that has other jobs. */
 static void
 add_weighed_tiles(CnvSchedule *schedule, gboolean *staged)
 {
@@ -224,13 +227,13 @@ add_weighed_tiles(CnvSchedule *schedule, gboolean *staged)
     add_bank(schedule, g_array_index(schedule->banks, guint, i), (const CnvJob *)tiles->data, tiles->len);
 }
 
-/* Normalised convolution: layer after layer is brought to the staged form with its weights and filtered, in rounds of
- * one layer of each plane and field; but for what tile jobs do. */
+/* Adds all other normalised convolution: layers are staged with their weights and filtered one after the other, in
+ * rounds of one layer per plane and field. */
 static void
 make_rounds(CnvSchedule *schedule)
 {
   const GArray *jobs = schedule->work.jobs, *weights = schedule->work.weights;
-  const CnvJob *of = (const CnvJob *)weights->data;
+  const CnvJob *weight_job = (const CnvJob *)weights->data;
   g_autoptr(GArray) staged = g_array_new(FALSE, FALSE, sizeof(CnvJob));
   g_autoptr(GArray) filtered = g_array_new(FALSE, FALSE, sizeof(CnvJob));
   g_autofree guint *round = g_new0(guint, weights->len);
@@ -238,7 +241,7 @@ make_rounds(CnvSchedule *schedule)
   guint rounds = 0;
 
   for (guint i = 0; i < weights->len; i++) {
-    if (i > 0 && of[i].plane == of[i - 1].plane && of[i].field == of[i - 1].field)
+    if (i > 0 && weight_job[i].plane == weight_job[i - 1].plane && weight_job[i].field == weight_job[i - 1].field)
       round[i] = round[i - 1] + 1;
     rounds = MAX(rounds, round[i] + 1);
   }
@@ -248,7 +251,7 @@ make_rounds(CnvSchedule *schedule)
     g_array_set_size(filtered, 0);
     for (guint i = 0; i < weights->len; i++)
       if (round[i] == r && is_staged[i])
-        g_array_append_val(staged, of[i]);
+        g_array_append_val(staged, weight_job[i]);
     for (guint i = 0; i < jobs->len; i++) {
       const CnvJob *job = &g_array_index(jobs, CnvJob, i);
 

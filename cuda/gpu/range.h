@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Ranges on a profiler's time line (NVTX), where the build has -Dnvtx=enabled; else nothing.
+ * Ranges on a profiler's time line (NVTX), in builds with -Dnvtx=enabled; else nothing.
  */
 #pragma once
 
@@ -17,7 +17,7 @@ cnv_range_end(int *range)
   nvtxRangePop();
 }
 
-/* A range of that name, from here to the end of the block; once a block, after its other declarations. */
+/* Opens a range of that name, which ends with the block. At most one per block, after its other declarations. */
 #define CNV_RANGE(name) __attribute__((unused, cleanup(cnv_range_end))) int cnv_range = nvtxRangePushA(name)
 
 #else

@@ -54,7 +54,8 @@ cnv_schedule_clear(CnvSchedule *schedule)
   cnv_jobs_clear(&schedule->work);
 }
 
-/* Begins a constant bank where the last one does not reach over the plane's taps. start: index of the plan's first. */
+/* Begins a constant bank if the last one does not include all of the plane's taps. start: index of the plan's first
+ * tap. */
 static guint
 find_bank(CnvSchedule *schedule, const CnvPlan *plan, const CnvPlane *plane, guint start)
 {
@@ -68,7 +69,7 @@ find_bank(CnvSchedule *schedule, const CnvPlan *plan, const CnvPlane *plane, gui
   return bank;
 }
 
-/* Arrays of taps lie in constant memory column by column. */
+/* Stores arrays of taps column by column, as constant memory has them. */
 static void
 transpose_taps(CnvSchedule *schedule, const CnvPlan *plan, const CnvTerm *term, guint start)
 {
@@ -80,7 +81,7 @@ transpose_taps(CnvSchedule *schedule, const CnvPlan *plan, const CnvTerm *term, 
       *to++ = from[y * term->n[CNV_X] + x];
 }
 
-/* The plane with its taps by their place in the bank. */
+/* Returns the plane with its taps as places in the bank. */
 static CnvPlane
 place_plane(CnvSchedule *schedule, const CnvPlan *plan, const CnvPlane *plane, guint start, guint bank)
 {
@@ -95,19 +96,19 @@ place_plane(CnvSchedule *schedule, const CnvPlan *plan, const CnvPlane *plane, g
   return placed;
 }
 
-/* Takes the kernel that was chosen for the plane, where its variant serves this plane along with those before it. */
+/* Adopts the kernel that was chosen for the plane, if one variant serves this plane and those before it. */
 static void
-take_kernel(CnvSchedule *schedule, CnvPlaneKernel *of)
+take_kernel(CnvSchedule *schedule, CnvPlaneKernel *plane_kernel)
 {
-  CnvKernelId kernel = of->kernel;
+  CnvKernelId kernel = plane_kernel->kernel;
   const CnvVariant *variant;
   CnvNeeds all;
 
   if (kernel == CNV_N_KERNELS)
     return;
-  all = cnv_needs_join(&schedule->needs[kernel], &of->needs);
+  all = cnv_needs_join(&schedule->needs[kernel], &plane_kernel->needs);
   variant = cnv_variant_find(cnv_kernel_kind(kernel), &all);
-  of->kernel = variant ? kernel : CNV_N_KERNELS;
+  plane_kernel->kernel = variant ? kernel : CNV_N_KERNELS;
   for (CnvKernelId k = 0; k <= kernel && variant; k++)
     if (cnv_kernel_takes_part(kernel, k)) {
       schedule->needs[k] = all;
@@ -118,27 +119,27 @@ take_kernel(CnvSchedule *schedule, CnvPlaneKernel *of)
 static void
 add_plan(CnvSchedule *schedule, guint number, const CnvPlan *plan)
 {
-  CnvPlaneKernel *of = &g_array_index(schedule->plane_kernels, CnvPlaneKernel, number * CNV_MAX_PLANES);
+  CnvPlaneKernel *kernels = &g_array_index(schedule->plane_kernels, CnvPlaneKernel, number * CNV_MAX_PLANES);
   guint start = schedule->taps->len;
 
   g_ptr_array_add(schedule->plans, cnv_plan_ref((CnvPlan *)plan));
   g_array_append_vals(schedule->taps, plan->taps, plan->n_taps);
   for (int p = 0; p < CNV_MAX_PLANES; p++)
-    of[p] = (CnvPlaneKernel){.plan = plan, .plane = &plan->plane[p], .kernel = CNV_N_KERNELS};
-  cnv_choose_kinds(plan, schedule->has_windows, of);
+    kernels[p] = (CnvPlaneKernel){.plan = plan, .plane = &plan->plane[p], .kernel = CNV_N_KERNELS};
+  cnv_choose_kinds(plan, schedule->has_windows, kernels);
   for (int p = 0; p < plan->n_planes; p++) {
     if (!plan->plane[p].filtered)
       continue;
-    of[p].blocks = cnv_algorithm_has_tiles(plan->plane[p].algorithm) ? cnv_choose_blocks(plan, &plan->plane[p])
-                                                                     : plan->plane[p].algorithm;
-    of[p].bank = find_bank(schedule, plan, &plan->plane[p], start);
+    kernels[p].blocks = cnv_algorithm_has_tiles(plan->plane[p].algorithm) ? cnv_choose_blocks(plan, &plan->plane[p])
+                                                                          : plan->plane[p].algorithm;
+    kernels[p].bank = find_bank(schedule, plan, &plan->plane[p], start);
     g_array_index(schedule->planes, CnvPlane, number * CNV_MAX_PLANES + (guint)p) =
-        place_plane(schedule, plan, &plan->plane[p], start, of[p].bank);
-    take_kernel(schedule, &of[p]);
+        place_plane(schedule, plan, &plan->plane[p], start, kernels[p].bank);
+    take_kernel(schedule, &kernels[p]);
   }
 }
 
-/* FALSE where they are those that are set. */
+/* Sets the plans. Returns FALSE if they and the kind of windows have not changed. */
 static gboolean
 set_plans(CnvSchedule *schedule, const CnvWork *work)
 {
@@ -163,7 +164,7 @@ set_plans(CnvSchedule *schedule, const CnvWork *work)
   return TRUE;
 }
 
-/* Appends an array for the GPU; returns where it begins. */
+/* Appends an array for the GPU. Returns its first byte's offset. */
 static gsize
 add_array(GByteArray *arrays, const GArray *array)
 {
@@ -176,8 +177,8 @@ add_array(GByteArray *arrays, const GArray *array)
   return at;
 }
 
-/* The integers are the largest of 16 bits, and their sum times the unit is that of the weights: a flat frame stays
- * flat. */
+/* Sets integer weights: the largest of 16 bits whose sum times the unit is that of the weights, so that a flat frame
+ * stays flat. */
 static void
 set_integers(CnvSources *sources)
 {
@@ -196,8 +197,8 @@ set_integers(CnvSources *sources)
   sources->unit = sources->integer_sum ? sum / (float)sources->integer_sum : 0;
 }
 
-/* Takes over the weights of the work's frames, which taps over time have in them, and makes tile jobs and words. FALSE:
- * plans and weights are those of before. */
+/* Stores the weights of the work's frames, which are multiplied into taps over time, and makes tile jobs and words.
+ * Returns FALSE if plans and weights have not changed. */
 static gboolean
 set_weights(CnvSchedule *schedule, const CnvWork *work)
 {
@@ -220,8 +221,8 @@ set_weights(CnvSchedule *schedule, const CnvWork *work)
   return TRUE;
 }
 
-/* Finds the planes of memory of which jobs write all: each field of an array of samples by one job. Of jobs that are
- * whole that is found with their tiles. */
+/* Finds the planes of memory that jobs write completely: each field of an array of samples by one job. Whole jobs are
+ * left to the search for their tiles. */
 static void
 find_written(CnvSchedule *schedule, int fields)
 {
@@ -270,8 +271,7 @@ cnv_schedule_copy(CnvSchedule *schedule, const CnvJob *job, int x, int y, int wi
   g_array_append_val(schedule->copies, copy);
 }
 
-/* Finds what work in place copies: the rectangles of its jobs. If a job is whole, its tiles are copied instead
- * (gpu/tile_jobs.c). */
+/* Finds the copies of work in place: the rectangles of its jobs, or for a whole job its tiles (gpu/tile_jobs.c). */
 static void
 find_copies(CnvSchedule *schedule)
 {
@@ -303,7 +303,7 @@ cnv_schedule_cover(CnvSchedule *schedule, const CnvJob *job, int x, int y, int w
   g_array_append_val(schedule->cover_jobs, part);
 }
 
-/* Adds the coverage of jobs that have some: not of those that are whole, whose coverage is added with their tiles. */
+/* Adds the coverage of jobs. That of whole jobs is added with their tiles. */
 static void
 cover_all(CnvSchedule *schedule, const GArray *jobs)
 {
@@ -315,7 +315,7 @@ cover_all(CnvSchedule *schedule, const GArray *jobs)
   }
 }
 
-/* Adds what cover makes. */
+/* Collects the coverage that cover computes. */
 static void
 cover_jobs(CnvSchedule *schedule)
 {
@@ -327,7 +327,7 @@ cover_jobs(CnvSchedule *schedule)
   cover_all(schedule, schedule->work.jobs);
 }
 
-/* Bits: planes whose jobs may be whole, whatever their plan. */
+/* Returns the planes (bits) whose jobs may be whole, whatever their plan. */
 static guint
 planes_with_tiles(const CnvSchedule *schedule)
 {
@@ -370,8 +370,8 @@ add_work_arrays(CnvSchedule *schedule)
   schedule->places_at = add_array(to, work->places);
 }
 
-/* In place, one launch can write where it reads if all of its blocks are at work at the same time, and have read before
- * the first writes. */
+/* Returns TRUE if one launch can filter in place: all of its blocks must run at the same time, and have read before the
+ * first one writes. */
 static gboolean
 runs_at_once(const CnvSchedule *schedule)
 {

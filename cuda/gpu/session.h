@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A CUDA session as the sources of the engine share it, and the functions of each source (../README.md tells what they
- * are for).
+ * A CUDA session, and the functions of the sources of the engine (../README.md says what each source does).
  *
- * All functions are called with the session's context current, and start what they do on its stream.
+ * All functions are called with the session's context current, and queue their work on its stream.
  */
 #pragma once
 
@@ -17,7 +16,7 @@
 /* The parts of a frame that are timed. */
 typedef enum { SPAN_UPLOAD, SPAN_COMPUTE, SPAN_DOWNLOAD, N_SPANS } Span;
 
-/* Texture objects kept for frames that come again: pools have few. */
+/* Texture objects that are kept for further frames in the same memory: pools have few buffers. */
 #define N_TEXTURES 32
 
 /* Device memory, or page-locked memory of the host. */
@@ -30,22 +29,22 @@ typedef struct {
 /* A frame's copy between host and device. Page-locked memory is copied directly, other memory through staging, which
  * has the layout of the device's memory. */
 typedef struct {
-  gboolean upload; /* else a download */
+  gboolean upload; /* TRUE: an upload; FALSE: a download */
   CnvFrame host, device;
   CnvFrame bus;       /* the host's frame, or staging */
   CnvLayout layout;   /* of the frame, and of staging; no planes: the frame is not in host memory */
   CudaBuffer staging; /* stays from frame to frame */
   gboolean staged;
   CUstream stream;
-  gboolean overlaps; /* with copies of other frames */
+  gboolean overlaps; /* other copies may run at the same time */
 } Transfer;
 
-/* A frame from or to host memory. It has all that its copies need to itself until it was waited for: so the next one is
- * uploaded while it is downloaded. Buffers and events are made as they come to be needed. */
+/* A frame from or to host memory. Nothing else uses its buffers and events until it was waited for, so the next frame
+ * can be uploaded while this one is downloaded. They are created when first needed. */
 typedef struct {
   guint64 number;     /* from 1; 0: none, and nothing here is in use */
   CudaBuffer in, out; /* for the frame's copies on the device */
-  CnvFrame from, to;  /* on the device */
+  CnvFrame from, to;  /* the frames on the device */
   Transfer up, down;
   CUevent done; /* the frame is downloaded, to staging if it has any */
 } FrameInFlight;
@@ -53,7 +52,7 @@ typedef struct {
 typedef struct {
   CUdeviceptr address;
   gsize size;
-  int bytes; /* of a sample, 4 for float32 */
+  int bytes; /* bytes of a sample, 4 for float32 */
   CUtexObject object;
 } Texture;
 
@@ -61,11 +60,11 @@ typedef struct {
 typedef struct {
   guint64 address, dim[4], stride[3];
   guint32 box[4];
-  guint64 swizzle; /* as wide as the others: no padding, which a comparison would read */
+  guint64 swizzle; /* 64 bits wide, so that there is no padding, which a comparison would read */
   guint64 words[G_N_ELEMENTS(((CnvTensorMap *)NULL)->words)];
 } TensorMap;
 
-#define N_TENSOR_MAPS 256 /* planes of frames that come again and again */
+#define N_TENSOR_MAPS 256 /* tensor maps that are kept for further frames in the same memory */
 
 typedef struct {
   CnvSession base;
@@ -80,21 +79,21 @@ typedef struct {
   GHashTable *functions;
   CUfunction copy, copy_jobs, cover;
   CUdeviceptr taps;
-  CUstream stream; /* that all goes to: own_stream or the caller's */
+  CUstream stream; /* all work is queued on it: own_stream or the caller's */
   CUstream own_stream;
-  CUevent order; /* what one stream waits for of another; used again at once */
+  CUevent order; /* lets one stream wait for another; reused at once */
 
   /* Frames in flight. Two threads may be at work, one of which only waits for frames (cnv_session_wait_for_frame). */
   struct {
-    GMutex waiting; /* held while frames are waited for, taken before the other one */
-    GMutex lock;    /* of the frames' numbers, of what follows, and of changes of the session's stream */
+    GMutex waiting; /* held while frames are waited for; locked before `lock` */
+    GMutex lock;    /* protects the frames' numbers, the next members, and changes of the session's stream */
     struct {
       guint64 done;      /* number of the last frame known to be over: all up to it are done, but for those lost */
-      guint64 n_lost;    /* of them */
-      guint64 last_lost; /* none up to it is good any more for who waits */
+      guint64 n_lost;    /* number of lost frames up to `done` */
+      guint64 last_lost; /* frames up to this number are lost for callers that wait for them */
     } count;
     FrameInFlight frames[CNV_IN_FLIGHT_MAX];
-    CUstream up, down; /* kernels are on the session's stream: what others do in device memory meets them alone */
+    CUstream up, down; /* kernels are on the session's stream, where device memory is shared with other elements */
     CnvTeam *team;     /* for copies to and from staging; NULL until there is one */
   } host;
 
@@ -103,21 +102,21 @@ typedef struct {
   guint marked;             /* bits: spans that wait to be read */
   guint64 n_timed;
   CnvSchedule schedule;
-  int loaded_bank; /* of taps, in constant memory; -1 none */
+  int loaded_bank; /* bank of taps that is in constant memory; -1: none */
   CnvLayout layout, staged;
-  CudaBuffer scratch; /* for the result of filtering in place, before it is put there */
+  CudaBuffer scratch; /* results of filtering in place, until they are copied back */
   CudaBuffer readers; /* CnvTileArgs.readers, and its value after all launches so far */
   guint32 n_readers;
-  gboolean has_device;  /* no other session of the process filters at once on this GPU */
+  gboolean has_device;  /* no other session of the process filters in place by one launch on this GPU */
   CudaBuffer decimated; /* decimated samples */
   CudaBuffer sums, plan_arrays, work_arrays, mask_cells, coverage, staged_in, staged_out;
   struct {
-    CnvLayout layout;       /* of all frames; size 0: the next one settles it */
-    CnvFrame *frame;        /* by slot: in `slots`, or where the caller has it */
-    CudaBuffer slots, rows; /* rows: of the frame that is being measured, page-locked */
-    Transfer upload;        /* of the last frame from the host */
-    CUevent unstaged;       /* it has left staging */
-    CUevent rows_done;      /* the rows are there */
+    CnvLayout layout;       /* layout of all frames; size 0: that of the next frame is adopted */
+    CnvFrame *frame;        /* by slot: in `slots` or in the caller's memory */
+    CudaBuffer slots, rows; /* rows: page-locked, of the frame that is being measured */
+    Transfer upload;        /* upload of the last frame from the host */
+    CUevent unstaged;       /* that upload no longer reads staging */
+    CUevent rows_done;      /* the rows have arrived */
   } history;
   gboolean busy; /* something was started since the last wait */
   Texture texture[N_TEXTURES];
@@ -127,12 +126,12 @@ typedef struct {
 #define CHECK(self, call, doing, error) cnv_driver_check((self)->cu, (self)->cu->call, #call, doing, error)
 
 /* memory.c */
-/* Frees a buffer after the work that may use it. A session that is lost leaves its buffers to their context. */
+/* Frees a buffer after the work that may use it is over. A lost session leaves its buffers to their context. */
 void cnv_cuda_free(CudaSession *self, CudaBuffer *buffer);
-/* Makes a buffer large enough, of device memory or page-locked; it only ever grows, so that changes back and forth cost
+/* Makes a buffer large enough, in device memory or page-locked. It never shrinks, so changes back and forth cost
  * nothing. */
 gboolean cnv_cuda_reserve(CudaSession *self, CudaBuffer *buffer, gboolean pinned, gsize size, GError **error);
-/* The frame itself where it is on the device, else one in that buffer of the session's. */
+/* Returns the frame itself if it is on the device, else a frame in the session's buffer. */
 gboolean cnv_cuda_device_frame(CudaSession *self, const CnvFrame *frame, CudaBuffer *buffer, CnvFrame *on_device,
                                GError **error);
 
@@ -145,18 +144,18 @@ gboolean cnv_cuda_transfer_start(CudaSession *self, const Transfer *transfer, GE
 void cnv_cuda_transfer_copy_staged(CudaSession *self, const Transfer *transfer);
 
 /* inflight.c */
-/* Later work on a stream waits for all that was started on the other. */
+/* Lets later work on a stream wait for all work queued so far on the other. */
 gboolean cnv_cuda_wait_for_stream(CudaSession *self, CUstream stream, CUstream other, GError **error);
 /* Waits for all streams, whatever has failed. The session is lost (CnvSession) if a second try fails too. */
 void cnv_cuda_sync_streams(CudaSession *self);
-/* Starts all that is done to a frame by the work that is set, where `in` or `out` is in host memory. If it fails the
- * frame is not in flight. */
+/* Queues the work that is set for one frame, with `in` or `out` in host memory. If it fails, the frame is not in
+ * flight. */
 gboolean cnv_cuda_start_frame(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out,
                               GError **error);
 /* The functions of CnvSession. */
 gboolean cnv_cuda_wait(CnvSession *session, GError **error);
 gboolean cnv_cuda_wait_for_frame(CnvSession *session, guint64 number, GError **error);
-/* Brings stats.frames up to date; all frames up to a number are known to be done. */
+/* Updates stats.frames; all frames up to a number are known to be done. */
 void cnv_cuda_frames_count(CudaSession *self, guint64 number);
 void cnv_cuda_frames_close(CudaSession *self);
 
@@ -168,9 +167,9 @@ gboolean cnv_cuda_history_push(CnvSession *session, guint slot, const CnvFrame *
 gboolean cnv_cuda_wait_for_rows(CnvSession *session, CnvFrame *rows, GError **error);
 
 /* timing.c */
-/* Records the beginning (end 0) or the end (1) of a span on a stream, if the frame is one that is timed. */
+/* Records the beginning (end 0) or the end (1) of a span on a stream, if this frame is timed. */
 gboolean cnv_cuda_mark(CudaSession *self, Span span, int end, CUstream stream, GError **error);
-/* Adds the times of a timed frame, once it is done, to the means. */
+/* Adds the times of a timed frame to the means, once it is done. */
 gboolean cnv_cuda_read_times(CudaSession *self, GError **error);
 
 /* tensor_map.c */
@@ -184,13 +183,13 @@ gboolean cnv_cuda_set_textures(CudaSession *self, CnvBlockArgs *args, GError **e
 void cnv_cuda_forget_textures(CudaSession *self);
 
 /* launch.c */
-/* Makes the coverage of the jobs, once its memory and the work's arrays are there. */
+/* Computes the coverage of the jobs. Its memory and the work's arrays must exist. */
 gboolean cnv_cuda_cover(CudaSession *self, GError **error);
-/* Finds out if the work that is set can be done in place at once (CnvSchedule.at_once), and prepares that. */
+/* Decides whether one launch can filter in place (CnvSchedule.at_once), and prepares that. */
 gboolean cnv_cuda_prepare_at_once(CudaSession *self, GError **error);
-/* Lets another session do so. Nothing of this one is at work any more. */
+/* Lets another session filter in place by one launch. No work of this one may be queued any more. */
 void cnv_cuda_give_device_back(CudaSession *self);
-/* Starts the work that is set, with the marks of its time. Both frames are on the device. */
+/* Queues the work that is set, with its timing marks. Both frames are on the device. */
 gboolean cnv_cuda_filter(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out,
                          GError **error);
 /* Copies the planes of memory of a frame, in one launch. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Tensor maps: what the copy engine of compute capability 9.0 and newer brings tiles by. Those of buffers that come
- * again are kept.
+ * Tensor maps: by these the copy engine of compute capability 9.0 and newer loads tiles and stores results. They are
+ * kept for further frames in the same memory.
  */
 #include <string.h>
 
@@ -21,14 +21,14 @@ enum {
 /* Steps of CNV_SOURCE_STEP bytes that a coordinate of the copy engine can count: 512 GiB. */
 #define CNV_SOURCE_STEPS (1ull << 31)
 
-/* All but the map itself. */
+/* Returns TRUE if all members except the map are equal. */
 static gboolean
 same_plane(gconstpointer a, gconstpointer b)
 {
   return memcmp(a, b, G_STRUCT_OFFSET(TensorMap, words)) == 0;
 }
 
-/* Encodes the map for a plane, or finds it; FALSE where the copy engine does not take such a plane. */
+/* Finds or encodes the map for a plane. Returns FALSE if the copy engine does not support such a plane. */
 static gboolean
 encode(CudaSession *self, TensorMap *wanted, CnvTensorMap *to)
 {
@@ -39,7 +39,7 @@ encode(CudaSession *self, TensorMap *wanted, CnvTensorMap *to)
     self->maps = g_hash_table_new_full(g_int64_hash, same_plane, g_free, NULL); /* the hash is of the address */
   kept = g_hash_table_lookup(self->maps, wanted);
   if (!kept) {
-    /* The driver writes to multiples of 64 bytes alone, as the arguments are, and the session is not. */
+    /* The driver writes only to multiples of 64 bytes; the arguments are aligned like that, the session is not. */
     if (self->cu->cuTensorMapEncodeTiled(to, UINT32, 4, (void *)(guintptr)wanted->address, wanted->dim, wanted->stride,
                                          wanted->box, one, NO_INTERLEAVE, (int)wanted->swizzle, L2_PROMOTION_128B,
                                          FILL_ZEROS) != CUDA_SUCCESS)
@@ -55,7 +55,8 @@ encode(CudaSession *self, TensorMap *wanted, CnvTensorMap *to)
   return TRUE;
 }
 
-/* A map of plane m of a frame whose fields are apart; FALSE where the copy engine takes no such planes. */
+/* Finds the map of plane m of a frame whose fields are separate. Returns FALSE if the copy engine does not support it.
+ */
 static gboolean
 describe(const CudaSession *self, const CnvFrame *frame, int m, int fields, TensorMap *map)
 {
@@ -72,7 +73,8 @@ describe(const CudaSession *self, const CnvFrame *frame, int m, int fields, Tens
   return frame->stride[m] > 0 && (map->address | stride) % 16 == 0 && self->layout.rows[m] % fields == 0;
 }
 
-/* Samples of all frames over time are one array: its last dimension is the place of a frame's first byte. */
+/* Finds the map for the input. All frames over time are one array, whose last dimension selects a frame's first byte.
+ */
 static gboolean
 set_map(CudaSession *self, const CnvLaunch *launch, const CnvTileJob *job, const CnvFrame *in, CnvTensorMap *to)
 {
@@ -94,7 +96,7 @@ set_map(CudaSession *self, const CnvLaunch *launch, const CnvTileJob *job, const
   return self->cu->cuTensorMapEncodeTiled && job->box_rows <= CNV_TILE_MAP_ROWS && encode(self, &map, to);
 }
 
-/* The same for where a tile's results go. */
+/* Finds the map for the results of tiles. */
 static gboolean
 set_out_map(CudaSession *self, const CnvLaunch *launch, const CnvTileJob *job, const CnvFrame *out, CnvTensorMap *to)
 {
@@ -112,16 +114,16 @@ set_out_map(CudaSession *self, const CnvLaunch *launch, const CnvTileJob *job, c
   return self->cu->cuTensorMapEncodeTiled && encode(self, &map, to);
 }
 
-/* TRUE if one map serves the tiles of both jobs. Those of decimate depend on the plan. */
+/* Returns TRUE if one map serves the tiles of both jobs. Tiles of decimate depend on the plan. */
 static gboolean
 same_box(const CnvTileJob *a, const CnvTileJob *b)
 {
   return a->box_rows == b->box_rows && a->decimation.pitch == b->decimation.pitch;
 }
 
-/* The same for a tile's weights, which come where its results go or, of a kernel that weighs samples, with the tile's
- * apron: of planes of one channel of 8 bits, whose samples
- * have a byte of coverage each. */
+/* Finds the map for the weights of tiles, which are loaded to where the results will be or, if the kernel weighs
+ * samples, with the tile's apron. Only planes of one channel of 8 bits, whose samples have one byte of coverage each.
+ */
 static gboolean
 set_cover_map(CudaSession *self, const CnvLaunch *launch, const CnvTileJob *job, CnvTensorMap *to)
 {

@@ -4,9 +4,9 @@
  */
 #include "gpu/session.h"
 
-#define TEXTURE_ALIGNMENT 512 /* of its first byte, on every GPU so far */
+#define TEXTURE_ALIGNMENT 512 /* alignment of a texture's first byte, on every GPU so far */
 
-/* The texture over some memory, made unless there is one; the caller sees to it that there is room. */
+/* Finds or creates the texture over some memory. The caller makes sure that there is a free entry. */
 static gboolean
 find_texture(CudaSession *self, CUdeviceptr address, gsize size, int bytes, guint64 *object, GError **error)
 {
@@ -53,7 +53,7 @@ cnv_cuda_set_textures(CudaSession *self, CnvBlockArgs *args, GError **error)
   for (int m = 0; m < self->layout.n_planes; m++) {
     guint64 start = args->in.address[m] / TEXTURE_ALIGNMENT * TEXTURE_ALIGNMENT;
 
-    /* Its last row is as long as the others, or ends with the memory. */
+    /* The last row is as long as the others, or ends with the memory. */
     if (!find_texture(self, start, args->in.address[m] - start + (gsize)args->in.stride[m] * self->layout.rows[m],
                       plan->image.format->sample_bytes, &args->texture[m], error))
       return FALSE;

@@ -6,9 +6,9 @@
 #include <string.h>
 
 G_STATIC_ASSERT(G_STRUCT_OFFSET(CnvTileJob, job) == CNV_TILE_JOB_HEAD * sizeof(guint32));
-G_STATIC_ASSERT(sizeof(CnvTileArgs) <= 4096); /* of arguments that every driver takes */
+G_STATIC_ASSERT(sizeof(CnvTileArgs) <= 4096); /* the size of arguments that every driver supports */
 
-/* Tile jobs blend with the sample of the tile that lies where they write. */
+/* Returns TRUE if the job blends with samples of its own tile, as tile jobs must. */
 static gboolean
 can_blend(const CnvJob *job)
 {
@@ -20,13 +20,13 @@ can_blend(const CnvJob *job)
 gboolean
 cnv_tile_jobs_take(const CnvSchedule *schedule, const CnvJob *job)
 {
-  const CnvPlaneKernel *of = cnv_schedule_plane_kernel(schedule, job);
+  const CnvPlaneKernel *plane_kernel = cnv_schedule_plane_kernel(schedule, job);
 
-  return of->kernel != CNV_N_KERNELS && (job->coverage_pitch == 0 || can_blend(job)) &&
-         (!of->plan->is_weighed || job->whole);
+  return plane_kernel->kernel != CNV_N_KERNELS && (job->coverage_pitch == 0 || can_blend(job)) &&
+         (!plane_kernel->plan->is_weighed || job->whole);
 }
 
-/* Finds the bits that are the input's, of samples of so many bytes. */
+/* Finds the bits that are copied from the input. bytes: of a sample. */
 static void
 find_copied_bits(const CnvPlane *plane, guint32 bits[2])
 {
@@ -37,7 +37,7 @@ find_copied_bits(const CnvPlane *plane, guint32 bits[2])
       bits[i * bytes / 4] |= (bytes == 1 ? 0xffu : 0xffffu) << (i * bytes % 4 * 8);
 }
 
-/* The numbers that all kinds take. */
+/* Returns the numbers that all kinds need. */
 static CnvTileJob
 make_job(const CnvPlane *plane, int c)
 {
@@ -62,17 +62,17 @@ make_job(const CnvPlane *plane, int c)
   return job;
 }
 
-/* What one plane of all plans needs of a kernel. */
+/* Returns the joined needs of one plane of all plans. */
 static CnvNeeds
 needs_of_plane(const CnvSchedule *schedule, CnvKernelId kernel, guint p)
 {
   CnvNeeds needs = {.terms = 0};
 
   for (guint i = p % CNV_MAX_PLANES; i < schedule->plane_kernels->len; i += CNV_MAX_PLANES) {
-    const CnvPlaneKernel *of = &g_array_index(schedule->plane_kernels, CnvPlaneKernel, i);
+    const CnvPlaneKernel *plane_kernel = &g_array_index(schedule->plane_kernels, CnvPlaneKernel, i);
 
-    if (of->kernel == kernel)
-      needs = cnv_needs_join(&needs, &of->needs);
+    if (plane_kernel->kernel == kernel)
+      needs = cnv_needs_join(&needs, &plane_kernel->needs);
   }
   return needs;
 }
@@ -80,19 +80,20 @@ needs_of_plane(const CnvSchedule *schedule, CnvKernelId kernel, guint p)
 void
 cnv_tile_job_prepare(CnvSchedule *schedule, guint index)
 {
-  CnvPlaneKernel *of = &g_array_index(schedule->plane_kernels, CnvPlaneKernel, index);
+  CnvPlaneKernel *plane_kernel = &g_array_index(schedule->plane_kernels, CnvPlaneKernel, index);
   CnvPlane samples;
   const CnvPlane *plane;
 
-  if (of->kernel == CNV_N_KERNELS)
+  if (plane_kernel->kernel == CNV_N_KERNELS)
     return;
-  of->shared = needs_of_plane(schedule, of->kernel, index);
-  of->variant = schedule->variant[of->kernel];
-  plane = cnv_fit_plane(of->plan, &g_array_index(schedule->planes, CnvPlane, index), &samples);
-  of->tile_job = make_job(plane, cnv_fit_first_channel(plane));
-  of->tile_job.bands = schedule->words->len;
-  cnv_kernel_kind(of->kernel)
-      ->set_job(of, schedule->words, schedule->sources.n ? schedule->sources.weight : of->plan->weight);
+  plane_kernel->shared = needs_of_plane(schedule, plane_kernel->kernel, index);
+  plane_kernel->variant = schedule->variant[plane_kernel->kernel];
+  plane = cnv_fit_plane(plane_kernel->plan, &g_array_index(schedule->planes, CnvPlane, index), &samples);
+  plane_kernel->tile_job = make_job(plane, cnv_fit_first_channel(plane));
+  plane_kernel->tile_job.bands = schedule->words->len;
+  cnv_kernel_kind(plane_kernel->kernel)
+      ->set_job(plane_kernel, schedule->words,
+                schedule->sources.n ? schedule->sources.weight : plane_kernel->plan->weight);
 }
 
 void
@@ -107,8 +108,8 @@ cnv_tile_jobs_add(CnvSchedule *schedule, const CnvJob *from)
   g_array_append_val(schedule->tile_jobs, job);
 }
 
-/* Finds the job's inner tiles. A job has none if it is moved, if it copies channels while several frames are added
- * up, or if other jobs may write pixels in its rectangle. */
+/* Finds the job's inner tiles. A job has none if it is moved, if it copies channels while several frames are added up,
+ * or if other jobs may write pixels in its rectangle. */
 static void
 find_inner(CnvTileJob *job, const CnvVariant *variant, const CnvNeeds *needs)
 {
@@ -131,7 +132,7 @@ count_tiles(const CnvTileJob *job)
   return job->columns * (job->last_row + 1);
 }
 
-/* Gives the tiles of all jobs their blocks. Jobs that are found in memory each have theirs in one piece. */
+/* Assigns blocks to the tiles of all jobs. Each job that is read from memory has consecutive blocks. */
 static void
 number_blocks(CnvSchedule *schedule, CnvLaunch *launch)
 {
@@ -153,7 +154,7 @@ number_blocks(CnvSchedule *schedule, CnvLaunch *launch)
   launch->blocks_x = (guint)block;
 }
 
-/* Cuts the launch's jobs into tiles of so many rows. */
+/* Cuts the launch's jobs into tiles with this number of rows. */
 static void
 cut_jobs(CnvSchedule *schedule, CnvLaunch *launch, int rows)
 {
@@ -177,10 +178,10 @@ cut_jobs(CnvSchedule *schedule, CnvLaunch *launch, int rows)
   launch->shared_bytes = cnv_kernel_shared_bytes(kind, variant, &schedule->needs[launch->kernel], rows);
 }
 
-/* Blocks for all of a GPU: the last to begin should still have others beside them, so tiles above this many rows are
- * lower where there would be fewer than 11 blocks for 10 that fit it at once; others where multiprocessors would have
- * no work. 4K of one plane, r=8: 64 rows, 1.10 times as many as fit, 9.4 us; 80 rows, 0.88 times, 10.2. NV12: 64
- * rows 12.9; 80 rows, 1.33 times, 12.2. */
+/* Tiles above this many rows are made lower if there are fewer than 11 blocks for every 10 that fit the GPU at once, so
+ * that the last blocks still run beside others. Lower tiles than this only serve multiprocessors without work. 4K of
+ * one plane, r=8: 64 rows, 1.10 times as many as fit, 9.4 us; 80 rows, 0.88 times, 10.2. NV12: 64 rows 12.9; 80 rows,
+ * 1.33 times, 12.2. */
 #define LOW_TILE 64
 
 static guint
@@ -189,7 +190,8 @@ least_blocks(const CnvSchedule *schedule, const CnvVariant *variant, int rows)
   return rows > LOW_TILE ? schedule->n_processors * (guint)variant->blocks * 11 / 10 : schedule->n_processors;
 }
 
-/* Tiles are lower than the variant's where shared memory does not hold them, or where there are too few. */
+/* Cuts the launch into tiles: of fewer rows than the variant's, if shared memory is too small for them or there are too
+ * few tiles. */
 static void
 cut_tiles(CnvSchedule *schedule, CnvLaunch *launch)
 {
@@ -206,8 +208,8 @@ cut_tiles(CnvSchedule *schedule, CnvLaunch *launch)
   }
 }
 
-/* Strips of a ring are as high as makes the GPU be done first: all blocks that fit it go down a strip each, again and
- * again, and each has row sums to make before its first results. */
+/* Chooses the height of a ring's strips so that the GPU finishes first. All blocks that fit run at once and filter one
+ * strip after the other; each strip computes row sums before its first results. */
 static void
 cut_strips(CnvSchedule *schedule, CnvLaunch *launch)
 {
@@ -228,7 +230,7 @@ cut_strips(CnvSchedule *schedule, CnvLaunch *launch)
   cut_jobs(schedule, launch, best);
 }
 
-/* Appends the numbers of the blocks' jobs (CnvTileArgs.jobs) to these jobs, in elements of their array. */
+/* Appends the numbers of the blocks' jobs (CnvTileArgs.jobs) after the jobs, in elements of their array. */
 static void
 add_block_numbers(CnvSchedule *schedule, const CnvLaunch *launch)
 {
@@ -247,18 +249,18 @@ add_block_numbers(CnvSchedule *schedule, const CnvLaunch *launch)
 
 /* ---- jobs that are whole ---- */
 
-/* The tile at a column and row, in pixels, as far as the job has it. */
+/* Returns the tile at a column and row, in pixels, clipped to the job. */
 static CnvRect
 tile_rect(const CnvTileJob *job, int width, int column, int row)
 {
-  const CnvJob *of = &job->job;
-  int first = job->origin + column * width, x = MAX(first / job->channels, of->x);
-  int end = MIN(cnv_divide_up(first + width, job->channels), of->x + of->width), y = of->y + row * job->rows;
+  const CnvJob *base = &job->job;
+  int first = job->origin + column * width, x = MAX(first / job->channels, base->x);
+  int end = MIN(cnv_divide_up(first + width, job->channels), base->x + base->width), y = base->y + row * job->rows;
 
-  return (CnvRect){x, y, end - x, MIN(job->rows, of->y + of->height - y)};
+  return (CnvRect){x, y, end - x, MIN(job->rows, base->y + base->height - y)};
 }
 
-/* By the cells that the tile meets. */
+/* Returns a tile's kind from the cells that it meets. */
 static CnvTileKind
 kind_of_tile(const CnvJobs *work, const CnvJob *job, const CnvRect *tile)
 {
@@ -275,43 +277,43 @@ kind_of_tile(const CnvJobs *work, const CnvJob *job, const CnvRect *tile)
   return none ? CNV_TILE_KEPT : all ? CNV_TILE_FILTERED : CNV_TILE_BLENDED;
 }
 
-/* Samples that a filter weighs count with the tile, and where the border mode finds none, or some on the other side. A
- * tile beside which all weigh 1 is filtered as if it had no weights. */
+/* Returns a tile's kind if the filter weighs samples: its apron counts too, and so do samples that the border mode
+ * replaces or takes from the opposite side. If all weights around a tile are 1, it is filtered as without weights. */
 static CnvTileKind
 kind_of_weighed_tile(const CnvJobs *work, const CnvTileJob *job, int reach, const CnvRect *tile)
 {
-  const CnvJob *of = &job->job;
+  const CnvJob *base = &job->job;
   int across = cnv_divide_up(reach, job->channels), x = tile->x - across, y = tile->y - job->top;
   int end_x = tile->x + tile->width + across, end_y = tile->y + tile->height + job->top;
-  gboolean inside = x >= 0 && y >= 0 && end_x <= of->width && end_y <= of->height;
+  gboolean inside = x >= 0 && y >= 0 && end_x <= base->width && end_y <= base->height;
   gboolean near = job->border != CNV_BORDER_WRAP && job->border != CNV_BORDER_RENORMALIZE;
   CnvRect read = {.x = MAX(x, 0), .y = MAX(y, 0)};
 
-  read.width = MIN(end_x, of->width) - read.x;
-  read.height = MIN(end_y, of->height) - read.y;
-  if (kind_of_tile(work, of, tile) == CNV_TILE_KEPT)
+  read.width = MIN(end_x, base->width) - read.x;
+  read.height = MIN(end_y, base->height) - read.y;
+  if (kind_of_tile(work, base, tile) == CNV_TILE_KEPT)
     return CNV_TILE_KEPT;
-  return (inside || near) && kind_of_tile(work, of, &read) == CNV_TILE_FILTERED ? CNV_TILE_FILTERED : CNV_TILE_BLENDED;
+  return (inside || near) && kind_of_tile(work, base, &read) == CNV_TILE_FILTERED ? CNV_TILE_FILTERED
+                                                                                  : CNV_TILE_BLENDED;
 }
 
-/* Adds coverage under tiles first..last - 1 of a row, which share some bytes with their neighbours where a pixel lies
- * in two tiles. */
+/* Adds the coverage under tiles first..last - 1 of a row. If a pixel lies in two tiles, they share some bytes. */
 static void
 cover_tiles(CnvSchedule *schedule, const CnvTileJob *job, int width, int first, int last, int row)
 {
-  const CnvJob *of = &job->job;
+  const CnvJob *base = &job->job;
   CnvRect from = tile_rect(job, width, first, row), to = tile_rect(job, width, last - 1, row);
   int x = from.x - from.x % CNV_COVERAGE_ALIGNMENT;
   int end = cnv_divide_up(to.x + to.width, CNV_COVERAGE_ALIGNMENT) * CNV_COVERAGE_ALIGNMENT;
 
   x = MAX(x, job->job.x);
   end = MIN(end, job->job.x + job->job.width);
-  if (of->weights > 0)
-    of = &g_array_index(schedule->work.weights, CnvJob, of->weights - 1);
-  cnv_schedule_cover(schedule, of, x, from.y, end - x, from.height);
+  if (base->weights > 0)
+    base = &g_array_index(schedule->work.weights, CnvJob, base->weights - 1);
+  cnv_schedule_cover(schedule, base, x, from.y, end - x, from.height);
 }
 
-/* Adds what has to be copied back of tiles first..last - 1 of a row, in place. */
+/* Adds the copy-back of tiles first..last - 1 of a row, in place. */
 static void
 copy_tiles(CnvSchedule *schedule, const CnvTileJob *job, int width, int first, int last, int row)
 {
@@ -335,8 +337,7 @@ add_runs(CnvSchedule *schedule, const CnvTileJob *job, int width, int row, const
   }
 }
 
-/* Returns TRUE if a tile that is blended reads weights of this one, or may do so. down: rows of tiles that taps reach.
- */
+/* Returns TRUE if a blended tile reads weights of this one, or may do so. down: rows of tiles that taps reach. */
 static gboolean
 is_read(const CnvTileJob *job, const guint8 *kinds, int down, int column, int row)
 {
@@ -347,7 +348,7 @@ is_read(const CnvTileJob *job, const guint8 *kinds, int down, int column, int ro
   return job->border == CNV_BORDER_WRAP;
 }
 
-/* Adds the coverage that a filter reads, of a job whose samples it weighs. */
+/* Adds the coverage that the filter of a job reads to weigh samples. */
 static void
 cover_read_tiles(CnvSchedule *schedule, const CnvTileJob *job, int width, const guint8 *kinds)
 {
@@ -361,13 +362,13 @@ cover_read_tiles(CnvSchedule *schedule, const CnvTileJob *job, int width, const 
   }
 }
 
-/* Finds the kinds of a job's tiles, and what follows: what is to be covered, and copied. Returns where they are. */
+/* Finds the kinds of a job's tiles, and adds their coverage and copies. Returns the index of the kinds. */
 static guint
 find_kinds(CnvSchedule *schedule, const CnvTileJob *job, int width)
 {
-  const CnvPlaneKernel *of = cnv_schedule_plane_kernel(schedule, &job->job);
+  const CnvPlaneKernel *plane_kernel = cnv_schedule_plane_kernel(schedule, &job->job);
   guint first = schedule->tile_kinds->len, n_kept = 0;
-  int bytes = of->plane->component[0].bytes;
+  int bytes = plane_kernel->plane->component[0].bytes;
 
   g_byte_array_set_size(schedule->tile_kinds, first + (guint)count_tiles(job));
   for (int row = 0; row <= job->last_row; row++) {
@@ -376,17 +377,17 @@ find_kinds(CnvSchedule *schedule, const CnvTileJob *job, int width)
     for (int column = 0; column < job->columns; column++) {
       CnvRect tile = tile_rect(job, width, column, row);
 
-      kinds[column] =
-          (guint8)(of->plan->is_weighed ? kind_of_weighed_tile(&schedule->work, job, of->variant->reach, &tile)
-                                        : kind_of_tile(&schedule->work, &job->job, &tile));
+      kinds[column] = (guint8)(plane_kernel->plan->is_weighed
+                                   ? kind_of_weighed_tile(&schedule->work, job, plane_kernel->variant->reach, &tile)
+                                   : kind_of_tile(&schedule->work, &job->job, &tile));
       n_kept += kinds[column] == CNV_TILE_KEPT;
     }
-    if (!of->plan->is_weighed)
+    if (!plane_kernel->plan->is_weighed)
       add_runs(schedule, job, width, row, kinds, CNV_TILE_BLENDED, CNV_TILE_BLENDED, cover_tiles);
     if (schedule->in_place)
       add_runs(schedule, job, width, row, kinds, CNV_TILE_BLENDED, CNV_TILE_FILTERED, copy_tiles);
   }
-  if (of->plan->is_weighed)
+  if (plane_kernel->plan->is_weighed)
     cover_read_tiles(schedule, job, width, schedule->tile_kinds->data + first);
   schedule->kept[job->pointers].kinds = (int)first;
   schedule->kept[job->pointers].tile_inverse[CNV_X] = G_MAXUINT32 / (guint)(width * bytes) + 1;
@@ -397,7 +398,7 @@ find_kinds(CnvSchedule *schedule, const CnvTileJob *job, int width)
   return first;
 }
 
-/* Adds a job's tiles of one kind to the launch's list. kinds: NULL: all are of the kind UNKNOWN. */
+/* Adds a job's tiles of one kind to the launch's list. kinds: NULL if all are of the kind UNKNOWN. */
 static void
 list_tiles(CnvSchedule *schedule, const CnvTileJob *job, guint number, const guint8 *kinds, CnvTileKind wanted)
 {
@@ -410,7 +411,7 @@ list_tiles(CnvSchedule *schedule, const CnvTileJob *job, guint number, const gui
   }
 }
 
-/* Samples of a job, over all channels, where its weights are not known to be 0. */
+/* Returns the samples of a job, over all channels, whose weights are not known to be 0. */
 static double
 samples_of(const CnvJobs *work, const CnvTileJob *job)
 {
@@ -424,31 +425,31 @@ samples_of(const CnvJobs *work, const CnvTileJob *job)
   return job->job.whole ? all * used / n : all;
 }
 
-/* Tiles for a multiprocessor up to which they are made lower, where a copy keeps it busy beside them: so few take as
- * long as one of them. 4K NV12, r=8, in place, 64 ellipses of 60x60: 80 rows 16.1 us, fewer 13.3; a mask over 30 %, 467
- * tiles of 80 rows: 11.5 us, 48 rows 12.3. */
+/* Tiles per multiprocessor up to which they are made lower, if a copy runs beside them: so few tiles take as long as
+ * one. 4K NV12, r=8, in place, 64 ellipses of 60x60: 80 rows 16.1 us, fewer 13.3; a mask over 30 %, 467 tiles of 80
+ * rows: 11.5 us, 48 rows 12.3. */
 #define FEW_TILES 4
 
-/* Makes the launch's tiles lower, if few of them are not kept. */
+/* Makes the launch's tiles lower, if few of them are filtered. */
 static void
 choose_rows(CnvSchedule *schedule, CnvLaunch *launch)
 {
   const CnvVariant *variant = schedule->variant[launch->kernel];
   int rows = g_array_index(schedule->tile_jobs, CnvTileJob, launch->first).rows, most = rows;
-  int few = schedule->in_place ? MAX(variant->blocks, FEW_TILES) : FEW_TILES;
+  int threshold = schedule->in_place ? MAX(variant->blocks, FEW_TILES) : FEW_TILES;
   double samples = 0;
 
   for (guint i = 0; i < launch->n; i++)
     samples += samples_of(&schedule->work, &g_array_index(schedule->tile_jobs, CnvTileJob, launch->first + i));
   while (rows > CNV_TILE_STEP &&
-         samples / ((double)variant->width * (rows - CNV_TILE_STEP)) <= schedule->n_processors * (double)few)
+         samples / ((double)variant->width * (rows - CNV_TILE_STEP)) <= schedule->n_processors * (double)threshold)
     rows -= CNV_TILE_STEP;
   if (rows < most)
     cut_jobs(schedule, launch, rows);
 }
 
-/* Makes the list of the tiles of a launch that has jobs that are whole: those that blend come first, since they take
- * the longest, and those that are kept are left out. */
+/* Makes the tile list of a launch with whole jobs. Blended tiles come first, since they take longest; kept tiles are
+ * left out. */
 static void
 list_launch(CnvSchedule *schedule, CnvLaunch *launch)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Times of one frame in so many, by events.
+ * Times one frame in 16, by events.
  */
 #include "gpu/session.h"
 

@@ -2,13 +2,14 @@
 #include "gpu/range.h"
 #include "gpu/session.h"
 
-/* Four copy faster than the bus (one some 15 GB/s, an H200's bus 54); waking each takes time too. */
+/* Threads of a copy through staging. Four copy faster than the bus (one some 15 GB/s, an H200's bus 54); waking each
+ * takes time too. */
 #define COPY_THREADS 4
 
 /* ---- staging ---- */
 
-/* The driver tells of an address whether memory there is its own or registered with it, whoever did that; of all other
- * memory it leaves the type as it is. */
+/* Returns TRUE if the driver has allocated or registered the memory, on behalf of anybody. For all other memory it
+ * leaves the type unchanged. */
 static gboolean
 is_locked(const CudaSession *self, const guint8 *address)
 {
@@ -20,7 +21,7 @@ is_locked(const CudaSession *self, const guint8 *address)
          type == CU_MEMORYTYPE_HOST;
 }
 
-/* From each plane's first byte to its last. */
+/* Returns TRUE if each plane is page-locked, from its first to its last byte. */
 static gboolean
 is_frame_locked(const CudaSession *self, const CnvLayout *layout, const CnvFrame *frame)
 {
@@ -34,7 +35,7 @@ is_frame_locked(const CudaSession *self, const CnvLayout *layout, const CnvFrame
   return TRUE;
 }
 
-/* Without staging the driver copies from and to any memory by itself. */
+/* Without staging, the driver itself copies from and to any memory. */
 void
 cnv_cuda_transfer_stage(CudaSession *self, Transfer *transfer)
 {
@@ -48,7 +49,7 @@ cnv_cuda_transfer_stage(CudaSession *self, Transfer *transfer)
   transfer->bus = cnv_layout_frame(layout, CNV_MEMORY_HOST, transfer->staging.address);
   if (!self->host.team)
     self->host.team = cnv_team_new(MIN(g_get_num_processors(), COPY_THREADS), NULL);
-  if (!self->host.team) /* of the calling thread alone */
+  if (!self->host.team) /* only the calling thread */
     self->host.team = cnv_team_new(1, NULL);
 }
 
@@ -85,8 +86,8 @@ start_plane(CudaSession *self, const Transfer *transfer, int m, GError **error)
   CUDA_MEMCPY2D copy;
 
   *(up ? &self->base.stats.bytes_uploaded : &self->base.stats.bytes_downloaded) += rows * row;
-  /* If the strides are equal the bytes between the rows are copied, too: faster. Those of a caller's frame are not
-   * written. */
+  /* If the strides are equal, the bytes between the rows are copied too, which is faster. Those of a caller's frame are
+   * not written. */
   if (from_stride == to_stride && (up || transfer->staged || to_stride == row)) {
     bytes = (rows - 1) * to_stride + row;
     return up ? CHECK(self, cuMemcpyHtoDAsync((guintptr)target, source, bytes, transfer->stream), doing, error)
@@ -115,8 +116,8 @@ cnv_cuda_transfer_start(CudaSession *self, const Transfer *transfer, GError **er
     return TRUE;
   if (transfer->upload)
     cnv_cuda_transfer_copy_staged(self, transfer);
-  /* A copy engine stays with a stream as long as that has copies. Frames that follow each other without a gap would
-   * keep all other streams from the bus, other sessions' too: three out of four had 21 frames/s, one 3800. */
+  /* A copy engine stays with a stream as long as that has copies. Frames without a gap between them would keep all
+   * other streams from the bus, other sessions' too: three out of four had 21 frames/s, one 3800. */
   if (transfer->upload && transfer->overlaps &&
       !CHECK(self, cuStreamSynchronize(self->host.up), "uploading a frame", error))
     return FALSE;

@@ -525,7 +525,7 @@ gst_cuda_convolve_name_outside(const GstCudaConvolveRoi *roi, const CnvImage *im
     const char *property;
     guint (*name_all)(GString *names, const GstCudaConvolveRoi *roi, const CnvImage *image);
   } lists[] = {{"roi", name_rects}, {"roi-polygons", name_polygons}, {"roi-location", name_zones}};
-  g_autoptr(GString) names = g_string_new(NULL), of = g_string_new(NULL);
+  g_autoptr(GString) names = g_string_new(NULL), properties = g_string_new(NULL);
   guint n, all = 0, named = 0;
 
   if (roi->source != CNV_ROI_PROPERTY)
@@ -533,7 +533,7 @@ gst_cuda_convolve_name_outside(const GstCudaConvolveRoi *roi, const CnvImage *im
   for (guint i = 0; i < G_N_ELEMENTS(lists); i++) {
     n = lists[i].name_all(names, roi, image);
     if (n > 0)
-      g_string_append_printf(of, "%s%s", of->len > 0 ? ", " : "", lists[i].property);
+      g_string_append_printf(properties, "%s%s", properties->len > 0 ? ", " : "", lists[i].property);
     all += n;
     named += MIN(n, MAX_NAMED);
   }
@@ -542,5 +542,5 @@ gst_cuda_convolve_name_outside(const GstCudaConvolveRoi *roi, const CnvImage *im
   if (all > named)
     g_string_append_printf(names, " and %u more", all - named);
   return g_strdup_printf("%s: outside the frame of %dx%d, or empty, so without effect:%s; correct or remove them",
-                         of->str, image->width, image->height, names->str);
+                         properties->str, image->width, image->height, names->str);
 }

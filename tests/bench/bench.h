@@ -94,7 +94,7 @@ void bench_rival_free(BenchRival *rival); /* wait for the session first */
 
 /* A row of the table. Its strings must outlive it. */
 typedef struct {
-  const TestCase *of;
+  const TestCase *timed_case;
   int width, height;                   /* of the frames that were timed */
   const char *region;                  /* bench_case_region of the timed frames */
   const char *backend, *device, *name; /* name: "copy", an algorithm's or a rival's */

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs convolve-bench on small frames on the CPU: its table has rows, its files say the same, and plot.py draws it.
+"""Runs convolve-bench on small frames on the CPU: its table has rows, its files have the same rows, and plot.py draws them.
 
 Usage: bench.py CONVOLVE_BENCH
 """
@@ -79,7 +79,8 @@ MADE_UP = {'copy': lambda r: 6 + r % 3 / 10, 'tensor': lambda r: 10, 'separable'
 
 
 def check_made_up(_program, folder):
-    """Radii up to 512: both axes are logarithms, the copy is one horizontal line, and NPP the best of its functions."""
+    """Checks a drawing of radii up to 512: both axes are logarithmic, the copy is a horizontal line, and NPP is the best of
+    its functions."""
     radii = [2 ** k for k in range(10)]
     rows = [{'backend': 'cuda', 'device': 'GPU', 'algorithm': name, 'format': 'GRAY8', 'width': 3840, 'height': 2160,
              'filter': 'gaussian', 'radius': radius, 'region': 0, 'frames': 1, 'us_median': us(radius)}

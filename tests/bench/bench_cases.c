@@ -70,11 +70,11 @@ guint
 bench_case_check(const TestCase *c)
 {
   g_autofree char *name = bench_case_name(c);
-  TestCase small = *c;
+  TestCase reduced = *c;
 
-  small.width = WIDTH;
-  small.height = HEIGHT;
-  small.square = MIN(c->square, SQUARE);
-  test_case_run(&small);
+  reduced.width = WIDTH;
+  reduced.height = HEIGHT;
+  reduced.square = MIN(c->square, SQUARE);
+  test_case_run(&reduced);
   return test_cases_finish(name);
 }

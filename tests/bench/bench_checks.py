@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the tests of the two benchmarks have in common: their files, and how the checks are run."""
+"""Shared by the tests of the two benchmarks: reads their files and runs the checks."""
 import csv
 import json
 import sys
@@ -23,7 +23,7 @@ def check_json(rows, path):
 
 
 def run_checks(*checks):
-    """Each with the program that the command line names, and one folder for files."""
+    """Runs each check with the program of the command line and one folder for files."""
     with tempfile.TemporaryDirectory() as name:
         for check in checks:
             check(sys.argv[1], Path(name))

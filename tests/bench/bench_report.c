@@ -36,7 +36,7 @@ bench_report_open(char *const *files, GError **error)
 static void
 print_row(const BenchRow *r, const char *off)
 {
-  const TestCase *c = r->of;
+  const TestCase *c = r->timed_case;
 
   printf("%-4s %-16s %-9s %4dx%-4d %-11s %3d %12s %6d %10.1f %10.1f %10.1f %7.1f %7.2f %3d %s\n", r->backend, r->name,
          c->format, r->width, r->height, c->filter->name, c->radius, r->region, bench_case_frames(c), r->time.median,
@@ -47,7 +47,7 @@ print_row(const BenchRow *r, const char *off)
 void
 bench_report_row(const BenchRow *r)
 {
-  const TestCase *c = r->of;
+  const TestCase *c = r->timed_case;
   char *off = r->off < 0 ? g_strdup("") : g_strdup_printf("%" G_GINT64_FORMAT, r->off);
   char *value[N_COLUMNS + 1] = {
       g_strdup(r->backend),

@@ -45,12 +45,12 @@ Case = collections.namedtuple('Case', 'peer tool format theirs ours package goal
 
 
 def gblur(pixel_format, sigma):
-    """Recursive: what it takes does not depend on sigma."""
+    """Recursive: its time does not depend on sigma."""
     return Case('FFmpeg gblur', 'ffmpeg', pixel_format, f'gblur=sigma={sigma}', f'sigma={sigma}', 'ffmpeg', 2)
 
 
 def dense(size):
-    """Whole numbers of no row times column, and the setting that has them."""
+    """Returns integers that are not a row times a column, and the setting with them."""
     rows = [[(7 * x * x + 5 * y * x + 3 * y) % 9 + 1 for x in range(size)] for y in range(size)]
     ours = ','.join(f'<{",".join(map(str, row))}>' for row in rows)
     return rows, f'filter=custom kernel=<{ours}> border-mode=reflect-101'
@@ -63,7 +63,7 @@ def convolution(size):
 
 
 def filter2d(pixel_format, size):
-    """Both sides by Fourier transforms."""
+    """Both sides use Fourier transforms."""
     return Case('cv2.filter2D', 'filter2d', pixel_format, str(size), dense(size)[1], 'python3-opencv', 4)
 
 
@@ -107,8 +107,8 @@ def cpu_of_children():
 
 
 class Machine:
-    """Runs the tools, each on the same processors, and reads the seconds that they say they took. The processors' time
-    includes starting up, for which the filter is loaded also where it is not used."""
+    """Runs the tools on the same processors, and reads the seconds that they report. The processor time includes the
+    start, so the filter is loaded in both runs, even if one does not use it."""
 
     def __init__(self, threads, folder):
         self.threads = threads
@@ -119,7 +119,7 @@ class Machine:
                                 GST_REGISTRY_1_0=str(BUILD / 'tests' / 'compare-registry.bin'))
 
     def run(self, *command):
-        """Returns what it wrote, and the processors' time."""
+        """Returns the output of the tool, and the processor time."""
         before = cpu_of_children()
         done = subprocess.run([str(word) for word in command], env=self.environment, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
@@ -142,7 +142,7 @@ class Machine:
         return self.python is not None
 
     def gst(self, elements, pixel_format, frames, width=WIDTH, height=HEIGHT):
-        """One frame more goes through before the clock is started."""
+        """Filters one more frame before the clock starts."""
         text, cpu = self.run('gst-launch-1.0', *f'videotestsrc pattern=gradient num-buffers={frames + 1} ! video/x-raw,'
                         f'format={pixel_format},width={width},height={height} ! {elements}'.split())
         hours, minutes, seconds = re.search(r'Execution ended after (\d+):(\d+):([\d.]+)', text).groups()
@@ -163,7 +163,7 @@ class Machine:
         return self.opencv(size, pixel_format, frames, FILTER2D)
 
     def ms(self, tool, what, pixel_format, frames):
-        """Milliseconds per frame, with everything."""
+        """Returns milliseconds per frame, including decoding and output."""
         return Time(*(seconds / frames * 1e3 for seconds in getattr(self, tool)(what, pixel_format, frames)))
 
 
@@ -173,7 +173,7 @@ WITHOUT = {'gst': 'identity ! fakesink {}', 'ffmpeg': 'null'}
 
 
 class Side:
-    """Ours or theirs in a case: the time with and without the filter, round after round."""
+    """One side of a case, ours or theirs: the times with and without the filter, one per round."""
 
     def __init__(self, machine, tool, what, pixel_format, seconds):
         self.machine, self.tool, self.format = machine, tool, pixel_format
@@ -201,7 +201,7 @@ class Side:
 
 
 def verdict(reached, rounds, least, most, goal):
-    """Whether a goal is met, in a word; reached: TRUE if the median does. Empty without a goal."""
+    """Returns a word that says whether a goal is met; empty without a goal. reached: True if the median meets it."""
     if not goal:
         return ''
     if rounds < 2 or least <= 0 or most / least > SPREAD_MOST:
@@ -318,7 +318,7 @@ def measure_all(machine, cases, arguments):
 
 
 def state(load_before, load_after, row, again):
-    """A line on how far the figures can be trusted."""
+    """Returns a line that says whether the machine was steady."""
     sides = (again[name] / row[name] if row[name] > 0 else 0 for name in ('ours_ms', 'theirs_ms'))
     ours, theirs = (max(change, 1 / change) if change > 0 else float('inf') for change in sides)
     steady = max(ours, theirs) <= SPREAD_MOST

@@ -220,7 +220,7 @@ measure_ways(PipelineRow *row, const Feed *feed, const char *progress, GError **
     GstStructure **stats = way == CONVOLVE && repeat == REPEATS - 1 ? &row->stats : NULL;
 
     bench_progress("%s: %d of %d", progress, i + 1, REPEATS * N_WAYS);
-    right = pipeline_measure(row->of, feed, elements[way], &effort, &times[way][repeat], stats, error);
+    right = pipeline_measure(row->timed_case, feed, elements[way], &effort, &times[way][repeat], stats, error);
   }
   for (int way = 0; way < N_WAYS && right; way++)
     row->way[way] = summary(times[way]);
@@ -240,14 +240,15 @@ duplex(const PipelineRow *row)
   if (!gst_structure_get_uint64(row->stats, "bytes-uploaded", &up) || up == 0 ||
       !gst_structure_get_uint64(row->stats, "bytes-downloaded", &down) || down == 0)
     return NAN;
-  gst_video_info_set_format(&info, gst_video_format_from_string(row->of->format), row->of->width, row->of->height);
+  gst_video_info_set_format(&info, gst_video_format_from_string(row->timed_case->format), row->timed_case->width,
+                            row->timed_case->height);
   return duplex_per_s(info.size, 1);
 }
 
 static gboolean
 run_case(const PipelineCase *c, const char *progress, GError **error)
 {
-  PipelineRow row = {.of = c, .filter = filter ? filter : "radius=8"};
+  PipelineRow row = {.timed_case = c, .filter = filter ? filter : "radius=8"};
   Feed feed;
   gboolean right;
 

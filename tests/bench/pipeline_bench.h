@@ -75,7 +75,7 @@ typedef struct {
 enum { SOURCE_ONLY, IDENTITY, CONVOLVE, N_WAYS };
 
 typedef struct {
-  const PipelineCase *of;
+  const PipelineCase *timed_case;
   const char *filter; /* its settings */
   PipelineResult way[N_WAYS];
   guint64 frames;      /* counted in the last repeat of CONVOLVE */

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs pipeline-bench on small frames: its table has the rows of --list, its files say the same, errors are told.
+"""Runs pipeline-bench on small frames: its table and its files have the rows of --list, and errors are reported.
 
 Usage: pipeline_bench.py PIPELINE_BENCH
 """
@@ -24,7 +24,7 @@ def listed(program):
 
 
 def skipped(text):
-    """The number of cases that a run left out, each path with a reason."""
+    """Returns the number of cases that a run left out; each path must have a reason."""
     lines = [line for line in text.splitlines() if line.startswith('SKIPPED')]
     assert all(len(line.split(': ', 1)[1]) > 10 for line in lines), lines
     return sum(int(line.split(' of ')[1].split()[0]) for line in lines)

@@ -110,23 +110,23 @@ stat_text(const PipelineRow *row, const char *field)
 static double
 goal(const PipelineRow *row)
 {
-  const PipelineCase *c = row->of;
-  const PipelineGoal *of = &c->path->goal;
-  double nv12 = c->height == 1080 ? of->nv12[0] : c->height == 2160 ? of->nv12[1] : 0;
+  const PipelineCase *c = row->timed_case;
+  const PipelineGoal *goals = &c->path->goal;
+  double nv12 = c->height == 1080 ? goals->nv12[0] : c->height == 2160 ? goals->nv12[1] : 0;
 
   if (!g_str_equal(stat_text(row, "backend"), "cuda"))
     return NAN;
-  if (of->of_duplex > 0)
-    return of->of_duplex * row->duplex_per_s;
-  if (of->of_source > 0)
-    return of->of_source * row->way[SOURCE_ONLY].per_s.median;
+  if (goals->of_duplex > 0)
+    return goals->of_duplex * row->duplex_per_s;
+  if (goals->of_source > 0)
+    return goals->of_source * row->way[SOURCE_ONLY].per_s.median;
   return nv12 > 0 && g_str_equal(c->format, "NV12") ? nv12 : NAN;
 }
 
 void
 pipeline_report_row(const PipelineRow *row)
 {
-  const PipelineCase *c = row->of;
+  const PipelineCase *c = row->timed_case;
   const PipelineResult *source = &row->way[SOURCE_ONLY], *identity = &row->way[IDENTITY], *filter = &row->way[CONVOLVE];
   const double added = 1e6 / filter->per_s.median - 1e6 / identity->per_s.median;
   const double compute = stat_us(row, "compute-time-us"), duplex = row->duplex_per_s, wanted = goal(row);

@@ -23,7 +23,7 @@ NPP = 'best of NPP'
 
 
 def scale(values, first, last):
-    """A function from a value to its place between two places."""
+    """Returns a function that maps a value to a position between two positions."""
     low, high = math.log(min(values) / 1.15), math.log(max(values) * 1.15)
     return lambda value: round(first + (last - first) * (math.log(value) - low) / (high - low), 1)
 
@@ -37,7 +37,7 @@ def line(points, style):
 
 
 def read_ways(rows):
-    """By title of a panel, and by backend and algorithm: microseconds by radius."""
+    """Returns microseconds by radius, by panel title, backend and algorithm."""
     panels = defaultdict(lambda: defaultdict(dict))
     for row in rows:
         if int(row['radius']) > 0 and row['region'] == '0' and row['frames'] == '1':

@@ -85,14 +85,14 @@ make_plan(guint row, CnvAlgorithm algorithm)
                              .radius_y = -1,
                              .scale = rows[row].scale,
                              .angle = rows[row].type == CNV_FILTER_MOTION ? 30 : 0};
-  CnvFilter made;
+  CnvFilter resolved;
   CnvPlan *plan;
   GError *error = NULL;
 
-  test_filter_make(&filter, rows[row].radius, test_options.seed, &made);
-  plan = cnv_plan_new(&made, &image, algorithm, cnv_backend_find("cpu"), &error);
+  test_filter_make(&filter, rows[row].radius, test_options.seed, &resolved);
+  plan = cnv_plan_new(&resolved, &image, algorithm, cnv_backend_find("cpu"), &error);
   ck_assert_msg(plan != NULL, "row %u: %s", row, error ? error->message : "no plan");
-  cnv_filter_clear(&made);
+  cnv_filter_clear(&resolved);
   return plan;
 }
 

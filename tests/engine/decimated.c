@@ -186,17 +186,17 @@ work_of(const Row *row, CnvPlan *const *plan)
 }
 
 static CnvPlan *
-plan_of(const Row *row, const CnvImage *image, int radius, CnvFilter *made)
+plan_of(const Row *row, const CnvImage *image, int radius, CnvFilter *resolved)
 {
   const TestFilter filter = {
       .name = "wide", .type = CNV_FILTER_GAUSSIAN, .radius_x = -1, .radius_y = -1, .scale = row->scale};
   GError *error = NULL;
   CnvPlan *plan;
 
-  test_filter_make(&filter, radius, test_options.seed, made);
-  made->border = row->border;
-  made->border_color = 0xff3060c0;
-  plan = cnv_plan_new(made, image, row->algorithm, cnv_backend_find("cuda"), &error);
+  test_filter_make(&filter, radius, test_options.seed, resolved);
+  resolved->border = row->border;
+  resolved->border_color = 0xff3060c0;
+  plan = cnv_plan_new(resolved, image, row->algorithm, cnv_backend_find("cuda"), &error);
   ck_assert_msg(plan != NULL, "%s, radius %d: %s", row->format, radius, error ? error->message : "");
   return plan;
 }
@@ -228,13 +228,13 @@ run_row(CnvSession *session, const Row *row, guint content)
   const TestLayout layout = {0, 0, 5}, other_layout = {64, 1, 7};
   gboolean keeps_flat = row->border != CNV_BORDER_CONSTANT && row->scale == 1;
   guint32 seed = test_options.seed + content;
-  CnvFilter made[2];
-  CnvPlan *plan[2] = {plan_of(row, &image, row->radius, &made[0])};
+  CnvFilter resolved[2];
+  CnvPlan *plan[2] = {plan_of(row, &image, row->radius, &resolved[0])};
   CnvWork work = work_of(row, plan);
   TestFrame in, out;
 
   if (row->other)
-    plan[1] = plan_of(row, &image, row->other, &made[1]);
+    plan[1] = plan_of(row, &image, row->other, &resolved[1]);
   test_frame_init(&in, image.format, image.width, image.height, layout);
   test_frame_init(&out, image.format, image.width, image.height, row->in_place ? layout : other_layout);
   if (contents[content].value)
@@ -246,7 +246,7 @@ run_row(CnvSession *session, const Row *row, guint content)
     test_fail("%s: by %s", what, session->stats.method[0]);
   test_output_check(&work, &in, &out, what);
   if (row->decimates && !row->other && strcmp(row->format, "P010_10LE") != 0) {
-    double share = inexact_share(session, &made[0], &image, work, &in, &out);
+    double share = inexact_share(session, &resolved[0], &image, work, &in, &out);
 
     if (share > (contents[content].value == flat_value && keeps_flat ? 0 : MOST_INEXACT))
       test_fail("%s: %.2f percent of samples differ from those of all taps", what, 100 * share);
@@ -255,7 +255,7 @@ run_row(CnvSession *session, const Row *row, guint content)
   test_frame_clear(&out);
   for (guint i = 0; i < work.n_plans; i++) {
     cnv_plan_unref(plan[i]);
-    cnv_filter_clear(&made[i]);
+    cnv_filter_clear(&resolved[i]);
   }
 }
 

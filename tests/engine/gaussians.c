@@ -56,15 +56,15 @@ make(const Row *row, CnvAlgorithm algorithm, const TestFrame *in, TestFrame *out
                              .scale = row->number % 4 ? 1 : 0.7,
                              .bias = row->number % 4 ? 0 : 0.1};
   const char *const *method = (const char *const *)session->stats.method;
-  CnvFilter made;
+  CnvFilter resolved;
   CnvPlan *plan;
   CnvWork work;
   TestRun run;
 
-  test_filter_make(&filter, row->radius, test_options.seed, &made);
-  made.border = row->number % CNV_N_BORDERS;
-  made.border_color = 0xff3060c0;
-  plan = cnv_plan_new(&made, &image, algorithm, cnv_backend_find("cpu"), NULL);
+  test_filter_make(&filter, row->radius, test_options.seed, &resolved);
+  resolved.border = row->number % CNV_N_BORDERS;
+  resolved.border_color = 0xff3060c0;
+  plan = cnv_plan_new(&resolved, &image, algorithm, cnv_backend_find("cpu"), NULL);
   ck_assert(plan && session);
   work = CNV_WORK_ALL(&plan);
   work.whole_frame = parts->n_regions == 0;
@@ -82,7 +82,7 @@ make(const Row *row, CnvAlgorithm algorithm, const TestFrame *in, TestFrame *out
   ck_assert(cnv_session_submit(session, &work, &run.from, &run.to, NULL) && cnv_session_wait(session, NULL));
   test_run_finish(&run);
   if (algorithm == CNV_ALGORITHM_AUTO) {
-    gboolean can = !cnv_border_renormalizes(made.border);
+    gboolean can = !cnv_border_renormalizes(resolved.border);
     gboolean fixed = row->fixed && can && g_strcmp0(test_options.simd, "plain") != 0;
 
     /* Not all regions reach into small frames; errors of scaled samples are smaller; chroma's taps may be narrow. */
@@ -97,7 +97,7 @@ make(const Row *row, CnvAlgorithm algorithm, const TestFrame *in, TestFrame *out
   }
   cnv_session_close(session);
   cnv_plan_unref(plan);
-  cnv_filter_clear(&made);
+  cnv_filter_clear(&resolved);
 }
 
 /* Counts the samples of two frames, and the samples that differ. Only for samples of one byte. */
@@ -253,11 +253,11 @@ filter_bytes(CnvSession *session, guint n_threads, const CnvWork *work, guint8 *
   const CnvFrame from = {.memory = CNV_MEMORY_HOST, .data = {in, in + luma}, .stride = {image->width, image->width}};
   const CnvFrame to = {.memory = CNV_MEMORY_HOST, .data = {out, out + luma}, .stride = {image->width, image->width}};
   const CnvSessionOptions options = {.device = -1, .n_threads = n_threads, .simd = test_options.simd};
-  CnvSession *of = session ? session : cnv_backend_find("cpu")->open(&options, NULL);
+  CnvSession *used = session ? session : cnv_backend_find("cpu")->open(&options, NULL);
 
-  ck_assert(cnv_session_submit(of, work, &from, &to, NULL) && cnv_session_wait(of, NULL));
+  ck_assert(cnv_session_submit(used, work, &from, &to, NULL) && cnv_session_wait(used, NULL));
   if (!session)
-    cnv_session_close(of);
+    cnv_session_close(used);
 }
 
 /* Isolated regions that stay the same from frame to frame, so that a session keeps their filtered weights, and change
@@ -272,7 +272,7 @@ START_TEST(test_regions_that_stay)
   static const int steps[][2] = {{0, 0}, {0, 1}, {1, 1}, {1, 0}, {0, 0}}; /* region, frame */
   static guint8 frame[2][640 * 480 * 3 / 2], kept[640 * 480 * 3 / 2], fresh[640 * 480 * 3 / 2];
   static const int radii[] = {8, 40};
-  CnvFilter made;
+  CnvFilter resolved;
 
   for (gsize i = 0; i < sizeof frame; i++)
     frame[i / sizeof kept][i % sizeof kept] = (guint8)(i * 2654435761u >> 13);
@@ -280,8 +280,8 @@ START_TEST(test_regions_that_stay)
     CnvSession *session = cnv_backend_find("cpu")->open(&options, NULL);
     CnvPlan *plan;
 
-    test_filter_make(&filter, radii[i / 2], test_options.seed, &made);
-    plan = cnv_plan_new(&made, &image, CNV_ALGORITHM_AUTO, cnv_backend_find("cpu"), NULL);
+    test_filter_make(&filter, radii[i / 2], test_options.seed, &resolved);
+    plan = cnv_plan_new(&resolved, &image, CNV_ALGORITHM_AUTO, cnv_backend_find("cpu"), NULL);
     for (guint s = 0; s < G_N_ELEMENTS(steps); s++) {
       CnvRegion region = regions_of[steps[s][0]];
       const CnvWork work = {&plan, 1, .region = &region, .n_regions = 1, .isolated = TRUE, .invert = i % 2 == 1};
@@ -294,7 +294,7 @@ START_TEST(test_regions_that_stay)
     }
     cnv_session_close(session);
     cnv_plan_unref(plan);
-    cnv_filter_clear(&made);
+    cnv_filter_clear(&resolved);
   }
   test_set_finish("isolated regions that stay");
 }

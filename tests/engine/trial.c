@@ -192,7 +192,7 @@ trial_rounding(const Trial *t)
 }
 
 void
-trial_check(Trial *t, const TestFrame *out, TrialExpect expect, double tolerance, gboolean few)
+trial_check(Trial *t, const TestFrame *out, TrialExpect expect, double tolerance, gboolean limits_inexact)
 {
   guint n = 0, off = 0, bad = 0;
 
@@ -211,6 +211,6 @@ trial_check(Trial *t, const TestFrame *out, TrialExpect expect, double tolerance
     trial_fail(t, why);
     g_free(why);
   }
-  if (few && test_filter_is_positive(t->row) && t->row->taps != TAPS_FIXED && off > 2 + LOOSE_SHARE * n)
+  if (limits_inexact && test_filter_is_positive(t->row) && t->row->taps != TAPS_FIXED && off > 2 + LOOSE_SHARE * n)
     trial_fail(t, "too many samples are one off");
 }

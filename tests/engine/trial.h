@@ -69,6 +69,6 @@ double trial_rounding(const Trial *t);
 
 /* Compares the filtered samples with their expected values. few: only some of them may be off at all, unless the taps
  * have few digits, because their sums are often in the middle between two numbers. */
-void trial_check(Trial *t, const TestFrame *out, TrialExpect expect, double tolerance, gboolean few);
+void trial_check(Trial *t, const TestFrame *out, TrialExpect expect, double tolerance, gboolean limits_inexact);
 
 void trial_fail(const Trial *t, const char *why);

@@ -61,7 +61,7 @@ static const struct {
   StandinCalls calls;
   CUresult result;
   gboolean for_good;
-  const char *of, *entry;
+  const char *library, *entry;
 } ways[] = {
     {"no-memory-once", STANDIN_CALLS_ALLOC, CUDA_ERROR_OUT_OF_MEMORY, FALSE, "!libgstcuda-"},
     {"no-memory", STANDIN_CALLS_ALLOC, CUDA_ERROR_OUT_OF_MEMORY, TRUE, "!libgstcuda-"},
@@ -239,9 +239,9 @@ run_once(const Job *job, Frames *expected, guint64 calls_to_first)
                         .n = run,
                         .result = ways[job->way].result,
                         .for_good = ways[job->way].for_good,
-                        .of = ways[job->way].of,
+                        .library = ways[job->way].library,
                         .entry = ways[job->way].entry};
-  gboolean ours = fault.of[0] == '!', lost = fault.calls != STANDIN_CALLS_ALLOC && fault.for_good, reached;
+  gboolean ours = fault.library[0] == '!', lost = fault.calls != STANDIN_CALLS_ALLOC && fault.for_good, reached;
   Stream s;
 
   driver->reset((StandinOrder)(run % 3), (guint32)run);
@@ -302,7 +302,8 @@ run_well(const Job *job, Frames *expected)
   guint64 calls = G_MAXUINT64;
 
   for (int order = STANDIN_AT_ONCE; order <= STANDIN_RANDOM; order++) {
-    StandinFault fault = {.calls = ways[job->way].calls, .of = ways[job->way].of, .entry = ways[job->way].entry};
+    StandinFault fault = {
+        .calls = ways[job->way].calls, .library = ways[job->way].library, .entry = ways[job->way].entry};
     Stream s;
 
     driver->reset(order, 7);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Frames in host memory on a GPU: page-locked or not, plane by plane, at any stride, each compared bit for bit with the
- * same frame in device memory; several in flight; and the pools that the element offers and uses. Skipped, with the
- * reason, if there is no GPU.
+ * Tests frames in host memory on a GPU: page-locked or not, plane by plane, at any stride. Each is compared bit for bit
+ * with the same frame in device memory. Also tests several frames in flight, and the pools that the element offers and
+ * uses. Skipped, with the reason, if there is no GPU.
  */
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
@@ -246,7 +246,7 @@ START_TEST(test_host_is_device)
 }
 END_TEST
 
-/* What is not filtered comes out as it went in. */
+/* What is not filtered is unchanged. */
 START_TEST(test_other_work)
 {
   const Case *c = &cases[0];
@@ -347,8 +347,8 @@ START_TEST(test_flights)
 
   for (guint i = 0; i < N_SUBMITTED; i++)
     run_on_device(&work, 300 + i, &expected[i]);
-  for (guint n = 1; n <= N_SUBMITTED; n += quick ? 4 : 1) /* with more than there can be, a submit waits for the
-                                                             oldest */
+  for (guint n = 1; n <= N_SUBMITTED;
+       n += quick ? 4 : 1) /* with more than the maximum, a submit waits for the oldest */
     check_flights(&work, n, expected);
   for (guint i = 0; i < N_SUBMITTED; i++)
     test_frame_clear(&expected[i]);

@@ -199,11 +199,11 @@ watch_passage(GstElement *pipeline, FrameTransfer *passage)
  * algorithm's sums do not depend on where a tile begins, so that all samples are equal. made: what the source's frames
  * go through before. */
 static void
-check_in_place(const char *format, const char *made, const char *settings)
+check_in_place(const char *format, const char *source, const char *settings)
 {
   char *text = g_strdup_printf(SOURCE "%scudaupload ! " CUDA_MEMORY " ! " SEPARABLE "%s ! " CUDA_MEMORY
                                       " ! cudadownload ! appsink name=out0",
-                               0, FRAMES, format, 320, 180, made, settings);
+                               0, FRAMES, format, 320, 180, source, settings);
   GstElement *pipeline = make_pipeline(text);
   FrameTransfer passage = {NULL, 0};
   Result device, host;
@@ -213,7 +213,7 @@ check_in_place(const char *format, const char *made, const char *settings)
   run_format(&host,
              SOURCE
              "%scudaconvolve name=c0 backend=cuda algorithm=separable roi-source=property %s ! appsink name=out0",
-             0, FRAMES, format, 320, 180, made, settings);
+             0, FRAMES, format, 320, 180, source, settings);
   expect_same(&device.output[0], &host.output[0], text);
   ck_assert_msg(passage.n_same == FRAMES - 1, "%s: %u of %d frames were filtered in place", text, passage.n_same,
                 FRAMES);

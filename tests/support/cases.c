@@ -31,7 +31,7 @@ static const double max_products[] = {[TEST_QUICK] = 1e6, [TEST_NORMAL] = 3e7, [
 /* A case that is ready to run. */
 typedef struct {
   char *what; /* description for reports */
-  const TestCase *of;
+  const TestCase *test_case;
   CnvFilter filter[TEST_MAX_PLANS];
   CnvImage image;
   CnvWork work; /* without plans, which each variant adds */
@@ -442,7 +442,7 @@ run_in_place(const Job *job, TestVariant *v, CnvPlan *const *plans, const char *
   work.plan = plans;
   if (v->memory != CNV_MEMORY_DEVICE || job->n_frames > 1 || !cnv_session_can_in_place(v->session, &work))
     return;
-  test_frame_init(&frame, job->image.format, job->image.width, job->image.height, job->of->in);
+  test_frame_init(&frame, job->image.format, job->image.width, job->image.height, job->test_case->in);
   for (int m = 0; m < CNV_MAX_PLANES; m++)
     if (frame.plane[m].block)
       memcpy(frame.plane[m].block, job->in->plane[m].block, frame.plane[m].size);
@@ -655,7 +655,7 @@ job_init(Job *job, const TestCase *c, guint32 seed)
 
   memset(job, 0, sizeof *job);
   job->what = case_name(c, seed);
-  job->of = c;
+  job->test_case = c;
   job->terms = c->depth ? -1 : row->terms;
   make_work(job, c, seed);
   for (guint i = 0; i < job->work.n_plans; i++)

@@ -12,12 +12,12 @@
 typedef struct {
   const char *format;
   int width, height;
-  int radii[16]; /* of generated filters, up to the first 0; of others 0 alone */
+  int radii[16]; /* radii of generated filters, ended by 0; other filters: only 0 */
   int square, temporal_radius, depth;
   CnvShape shape;            /* only with square */
   int feather, count;        /* feather of the square; count: squares all over the frame, 0: one in its middle */
   gboolean noise;            /* TRUE: a mask is noise; FALSE: a disc */
-  gboolean isolated, invert; /* for the square (convolve/work.h) */
+  gboolean isolated, invert; /* only with square (convolve/work.h) */
 } TestTiming;
 
 /* A row of the table of test filters. Custom taps are random, from the case's seed. */
@@ -27,14 +27,14 @@ typedef struct {
   enum { TAPS_NONE, TAPS_POSITIVE, TAPS_SIGNED, TAPS_ZERO_SUM, TAPS_RANK, TAPS_FIXED } taps;
   int width, height;      /* custom: size of the kernel */
   gboolean axes;          /* custom: kernel-x with width taps and kernel-y with height taps; 0: none */
-  int radius_x, radius_y; /* generated: -1: the case's radius */
+  int radius_x, radius_y; /* generated: radius along an axis; -1: the case's radius */
   double sigma, scale, bias;
   gboolean raw;            /* not normalised */
   gboolean exact;          /* float32 is exact at every step, so ties must go to even */
-  const double *fixed;     /* the taps of TAPS_FIXED */
-  int terms;               /* number of rows times columns, on planes that are not subsampled; 0: one; -1: any number */
-  int radius;              /* generated: a radius of its own; 0: the case's */
-  int rank;                /* TAPS_RANK: number of random rows times columns that are added up */
+  const double *fixed;     /* TAPS_FIXED: the taps */
+  int terms;               /* number of terms on planes that are not subsampled; 0: one; -1: any number */
+  int radius;              /* generated: radius of this filter; 0: the case's */
+  int rank;                /* TAPS_RANK: number of random terms that are added up */
   int anchor_x, anchor_y;  /* custom, counted from 1; 0: the middle */
   gboolean flip;           /* custom */
   CnvGradient gradient;    /* for derivatives */

@@ -63,24 +63,24 @@ END_TEST
 static void
 measure(const CnvDecimatedPlaces *places, int place, const float *tap, int n, double error[2], double *moved)
 {
-  static double made[2 * REACH + 1];
+  static double response[2 * REACH + 1];
   double spline[3 * CNV_DECIMATED_PLACES_MAX], sum = 0, cube = pow(places->step, 3);
 
   make_spline(spline, places->step);
-  memset(made, 0, sizeof made);
+  memset(response, 0, sizeof response);
   for (int q = -places->radius; q <= places->radius; q++)
     for (int i = 0; i < 3 * places->step - 2; i++)
-      made[REACH + places->step * q - (places->step - 1) + i - place] +=
+      response[REACH + places->step * q - (places->step - 1) + i - place] +=
           places->tap[place][q + places->radius] * spline[i] / cube;
   for (int i = 0; i < n; i++)
     sum += (double)tap[i];
   error[0] = error[1] = *moved = 0;
   for (int k = -REACH; k <= REACH; k++) {
-    double left = made[REACH + k] - (abs(k) <= n / 2 ? (double)tap[k + n / 2] / sum : 0);
+    double left = response[REACH + k] - (abs(k) <= n / 2 ? (double)tap[k + n / 2] / sum : 0);
 
     error[0] += left * left;
     error[1] += fabs(left);
-    *moved += k * made[REACH + k];
+    *moved += k * response[REACH + k];
   }
 }
 

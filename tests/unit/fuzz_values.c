@@ -205,13 +205,13 @@ take_array(Bytes *bytes, guint depth, GValue *array)
 static void
 check_term(const CnvKernelTerm *term)
 {
-  const CnvTaps *made[] = {term->dense, term->axis[CNV_X], term->axis[CNV_Y]};
+  const CnvTaps *arrays[] = {term->dense, term->axis[CNV_X], term->axis[CNV_Y]};
   const CnvTaps *x = term->dense ? term->dense : term->axis[CNV_X];
 
   CHECK((term->dense == NULL) == (term->axis[CNV_X] && term->axis[CNV_Y]));
-  for (guint i = 0; i < G_N_ELEMENTS(made); i++)
-    for (int t = 0; made[i] && t < made[i]->width * made[i]->height; t++)
-      CHECK(isfinite(made[i]->value[t]));
+  for (guint i = 0; i < G_N_ELEMENTS(arrays); i++)
+    for (int t = 0; arrays[i] && t < arrays[i]->width * arrays[i]->height; t++)
+      CHECK(isfinite(arrays[i]->value[t]));
   CHECK(term->anchor[CNV_X] >= 0 && term->anchor[CNV_X] < x->width);
   CHECK(term->anchor[CNV_Y] >= 0 &&
         term->anchor[CNV_Y] < (term->dense ? term->dense->height : term->axis[CNV_Y]->width));
@@ -422,17 +422,17 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
   GValue array = G_VALUE_INIT;
-  gboolean made = TRUE;
+  gboolean parsed = TRUE;
 
   if (size > 0 && data[0] >= ' ') {
-    made = parse_text(data, size, &array);
+    parsed = parse_text(data, size, &array);
   } else {
     Bytes bytes = {data, data + size, size > 0 ? data[0] % N_KINDS : 0, MAX_VALUES};
 
     bytes.at += MIN(size, 1);
     take_array(&bytes, 1, &array);
   }
-  if (made) {
+  if (parsed) {
     check_array(&array, "kernel", TRUE);
     check_array(&array, "kernel-x", FALSE);
     check_rects(&array);

@@ -241,9 +241,9 @@ START_TEST(test_decimated_parts)
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
     CnvPlan *plan =
         plan_of_image(rows[i].over_time ? &over_time : &taps, &image, CNV_BORDER_REPLICATE, CNV_ALGORITHM_TENSOR);
-    CnvPlan *weighed = cnv_plan_weighed(plan, NULL), *const *of = rows[i].weighed ? &weighed : &plan;
+    CnvPlan *weighed = cnv_plan_weighed(plan, NULL), *const *used = rows[i].weighed ? &weighed : &plan;
     CnvTemporalTap frames[3] = {{0, 0.25f}, {0, 0.5f}, {0, 0.25f}};
-    CnvWork work = CNV_WORK_ALL(of);
+    CnvWork work = CNV_WORK_ALL(used);
     const CnvTileJob *job;
 
     weighed->plane[0].algorithm = CNV_ALGORITHM_TENSOR;

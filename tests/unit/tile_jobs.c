@@ -131,7 +131,7 @@ typedef struct {
   const CnvSchedule *schedule;
   const CnvLaunch *launch;
   const CnvTileJob *job;
-  const CnvPlaneKernel *of;
+  const CnvPlaneKernel *plane_kernel;
   const CnvVariant *variant;
 } Subject;
 
@@ -140,7 +140,7 @@ typedef struct {
 static const CnvPlane *
 plane_of(const Subject *s)
 {
-  return s->of->plane;
+  return s->plane_kernel->plane;
 }
 
 /* ---- shared memory, and what tiles hold ---- */
@@ -176,7 +176,7 @@ check_reach(const Subject *s)
   int above = s->variant->ring ? CNV_BLUR_LEAD(s->job->steps_y) : r.above;
   int below = s->variant->ring ? above : r.below;
 
-  if (plane->gain[0] == 0 || s->of->plan->is_weighed)
+  if (plane->gain[0] == 0 || s->plane_kernel->plan->is_weighed)
     return;
   for (int t = 0; t < plane->n_terms; t++) {
     const CnvTerm *term = &plane->term[t];
@@ -250,10 +250,10 @@ check_one_tap(const Subject *s)
 {
   const CnvPlane *plane = plane_of(s);
   const CnvTileJob *j = s->job;
-  const float *weight = s->schedule->sources.n ? s->schedule->sources.weight : s->of->plan->weight;
-  double tap = cnv_plan_tap(s->of->plan, &plane->term[0], 0, 0), sum = 0;
+  const float *weight = s->schedule->sources.n ? s->schedule->sources.weight : s->plane_kernel->plan->weight;
+  double tap = cnv_plan_tap(s->plane_kernel->plan, &plane->term[0], 0, 0), sum = 0;
 
-  for (int i = 0; i < s->of->plan->n_temporal_taps; i++)
+  for (int i = 0; i < s->plane_kernel->plan->n_temporal_taps; i++)
     sum += (double)weight[i];
   CHECK(s, !j->renormalizes);
   for (int i = 0; i <= 2; i++) {
@@ -278,13 +278,13 @@ check_clamps(const Subject *s)
   const CnvPlane *plane = plane_of(s);
   double low = 0, high = 0, at[2];
 
-  if (plane->combine != CNV_COMBINE_SUM || s->of->plan->is_weighed)
+  if (plane->combine != CNV_COMBINE_SUM || s->plane_kernel->plan->is_weighed)
     return;
   for (int t = 0; t < plane->n_terms; t++)
     for (int y = 0; y < plane->term[t].n[CNV_Y]; y++)
       for (int x = 0; x < plane->term[t].n[CNV_X]; x++) {
-        double tap =
-            cnv_plan_tap(s->of->plan, &plane->term[t], x, y) * s->of->plan->temporal_magnitude * plane->gain[0];
+        double tap = cnv_plan_tap(s->plane_kernel->plan, &plane->term[t], x, y) *
+                     s->plane_kernel->plan->temporal_magnitude * plane->gain[0];
 
         low += tap < 0 ? tap * (plane->full[0] - plane->mid[0]) : tap * -plane->mid[0];
         high += tap < 0 ? tap * -plane->mid[0] : tap * (plane->full[0] - plane->mid[0]);
@@ -374,7 +374,7 @@ along_y(const guint32 *words, int m, int at)
 
 /* An axis of a job of interpolate, with the jobs of the launches before it; again: NULL if there is none. */
 typedef struct {
-  const Subject *of;
+  const Subject *subject;
   const CnvTileJob *decimate, *again;
   int axis, size; /* of the window */
   double *folded; /* by pixel of the window */
@@ -390,15 +390,15 @@ words_of(const Subject *s, const CnvTileJob *job)
 static int
 window_at(const Axis *a, int pixel)
 {
-  const CnvJob *job = &a->of->job->job;
+  const CnvJob *job = &a->subject->job->job;
 
-  return a->axis == CNV_X ? a->of->job->decimation.anchor + pixel - job->window_x : job->y + pixel - job->window_y;
+  return a->axis == CNV_X ? a->subject->job->decimation.anchor + pixel - job->window_x : job->y + pixel - job->window_y;
 }
 
 static void
 fold(const Axis *a, int pixel, double tap)
 {
-  int at = cnv_border_index((CnvBorder)a->of->job->border, window_at(a, pixel), a->size);
+  int at = cnv_border_index((CnvBorder)a->subject->job->border, window_at(a, pixel), a->size);
 
   if (at >= 0)
     a->folded[at] += tap;
@@ -411,9 +411,9 @@ find_sample(const Axis *a, const CnvLattice *lattice, int sample)
   int found = CLAMP(sample, lattice->first[a->axis], lattice->last[a->axis]), step = 1 << lattice->shift[a->axis];
 
   if (found > sample)
-    CHECK(a->of, window_at(a, step * found + 2 * step - 2) < 0);
+    CHECK(a->subject, window_at(a, step * found + 2 * step - 2) < 0);
   else if (found < sample)
-    CHECK(a->of, window_at(a, step * found - step + 1) >= a->size);
+    CHECK(a->subject, window_at(a, step * found - step + 1) >= a->size);
   return found;
 }
 
@@ -423,8 +423,8 @@ add_first(const Axis *a, int sample, double times)
 {
   const CnvTileJob *j = a->decimate;
   const CnvLattice *to = &j->decimation.to;
-  const guint32 *words = words_of(a->of, j);
-  int axis = a->axis, bytes = a->of->variant->bytes, step = 1 << to->shift[axis], m, n, first;
+  const guint32 *words = words_of(a->subject, j);
+  int axis = a->axis, bytes = a->subject->variant->bytes, step = 1 << to->shift[axis], m, n, first;
 
   sample = find_sample(a, to, sample) - to->first[axis];
   m = sample % (axis == CNV_X ? 16 : 8);
@@ -453,7 +453,7 @@ add_sample(const Axis *a, int sample, double times)
   n_x = 3 * (1 << (to->shift[CNV_X] - from->shift[CNV_X])) - 2;
   by = 1 << (to->shift[axis] - from->shift[axis]);
   n = 3 * by - 2;
-  taps = (const float *)words_of(a->of, a->again) + (axis == CNV_X ? 0 : n_x);
+  taps = (const float *)words_of(a->subject, a->again) + (axis == CNV_X ? 0 : n_x);
   sample = find_sample(a, to, sample);
   for (int i = 0; i < n; i++)
     add_first(a, sample * by - by + 1 + i, times * (double)taps[i]);
@@ -463,10 +463,10 @@ add_sample(const Axis *a, int sample, double times)
 static double
 add_output(const Axis *a, int output)
 {
-  const CnvTileJob *j = a->of->job;
+  const CnvTileJob *j = a->subject->job;
   const CnvDecimation *d = &j->decimation;
-  const guint32 *words = words_of(a->of, j);
-  int bytes = a->of->variant->bytes, steps = CNV_INTERPOLATE_WINDOW(bytes) / 16, shift = d->from.shift[a->axis];
+  const guint32 *words = words_of(a->subject, j);
+  int bytes = a->subject->variant->bytes, steps = CNV_INTERPOLATE_WINDOW(bytes) / 16, shift = d->from.shift[a->axis];
   int fragment = steps * bytes * 128, m, first;
   double sum = 0;
 
@@ -502,9 +502,9 @@ add_output(const Axis *a, int output)
 static void
 check_output(const Axis *a, int output)
 {
-  const CnvPlane *plane = plane_of(a->of);
+  const CnvPlane *plane = plane_of(a->subject);
   const CnvTerm *term = &plane->term[0];
-  const float *taps = a->of->of->plan->taps + term->taps[a->axis];
+  const float *taps = a->subject->plane_kernel->plan->taps + term->taps[a->axis];
   double sum, of_plan = 0, error = 0;
 
   memset(a->folded, 0, (gsize)a->size * sizeof(double));
@@ -515,8 +515,8 @@ check_output(const Axis *a, int output)
     fold(a, output + i - term->anchor[a->axis], -sum * (double)taps[i] / of_plan);
   for (int i = 0; i < a->size; i++)
     error += fabs(a->folded[i]);
-  ck_assert_msg(error < TAPS_ERROR * fabs(sum), "row %u, %s: axis %d, output %d: taps are %g away of %g", a->of->row,
-                a->of->variant->name, a->axis, output, error, sum);
+  ck_assert_msg(error < TAPS_ERROR * fabs(sum), "row %u, %s: axis %d, output %d: taps are %g away of %g",
+                a->subject->row, a->subject->variant->name, a->axis, output, error, sum);
 }
 
 /* The job of that kernel for the same pixels. */
@@ -540,7 +540,8 @@ static void
 check_outputs(const Subject *s)
 {
   const CnvJob *job = &s->job->job;
-  Axis a = {.of = s, .decimate = find_job(s, CNV_KERNEL_DECIMATE), .again = find_job(s, CNV_KERNEL_DECIMATE_AGAIN)};
+  Axis a = {
+      .subject = s, .decimate = find_job(s, CNV_KERNEL_DECIMATE), .again = find_job(s, CNV_KERNEL_DECIMATE_AGAIN)};
   int first[] = {job->x - s->job->decimation.anchor, 0}, n[] = {job->width, job->height};
   int size[] = {job->window_width, job->window_height};
 
@@ -614,12 +615,12 @@ check_launches(guint row, const CnvSchedule *schedule)
 START_TEST(test_jobs)
 {
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
-    CnvPlan *plan = plan_of(&rows[i]), *of = rows[i].weighed ? cnv_plan_weighed(plan, NULL) : plan;
+    CnvPlan *plan = plan_of(&rows[i]), *used = rows[i].weighed ? cnv_plan_weighed(plan, NULL) : plan;
     CnvTemporalTap frames[CNV_MAX_TEMPORAL_TAPS];
-    CnvWork work = CNV_WORK_ALL(&of);
+    CnvWork work = CNV_WORK_ALL(&used);
     CnvSchedule schedule;
 
-    set_algorithm(of, rows[i].algorithm);
+    set_algorithm(used, rows[i].algorithm);
     for (int k = 0; k < plan->n_temporal_taps; k++)
       frames[k] = (CnvTemporalTap){0, 0.75f * plan->weight[k]}; /* as if some were missing */
     work.whole_frame = rows[i].region == 0;

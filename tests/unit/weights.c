@@ -150,14 +150,14 @@ expected_tap(const Fixture *f, int frame, int term, int x, int y)
   double sum = 0;
 
   for (int t = 0; t < f->plane->n_terms; t++) {
-    const CnvTerm *of = &f->plane->term[t];
-    int kx = x + of->anchor[CNV_X], ky = y + of->anchor[CNV_Y];
+    const CnvTerm *added = &f->plane->term[t];
+    int kx = x + added->anchor[CNV_X], ky = y + added->anchor[CNV_Y];
 
-    if (kx < 0 || ky < 0 || kx >= of->n[CNV_X] || ky >= of->n[CNV_Y] ||
-        (f->plan->not_time_separable && of->temporal_tap != frame) || (keeps_apart(f) && t != term))
+    if (kx < 0 || ky < 0 || kx >= added->n[CNV_X] || ky >= added->n[CNV_Y] ||
+        (f->plan->not_time_separable && added->temporal_tap != frame) || (keeps_apart(f) && t != term))
       continue;
-    sum += of->separable ? (double)f->plan->taps[of->taps[CNV_X] + kx] * f->plan->taps[of->taps[CNV_Y] + ky]
-                         : f->plan->taps[of->taps[0] + ky * of->n[CNV_X] + kx];
+    sum += added->separable ? (double)f->plan->taps[added->taps[CNV_X] + kx] * f->plan->taps[added->taps[CNV_Y] + ky]
+                            : f->plan->taps[added->taps[0] + ky * added->n[CNV_X] + kx];
   }
   return sum;
 }
@@ -325,18 +325,18 @@ check_row_of_blur(const Fixture *f, const double *y, int lead_y)
 {
   int digits = f->variant->digits, steps = f->variant->k_x, lead = CNV_BLUR_LEAD(steps);
   int C = f->variant->pixels ? 1 : f->plane->channels;
-  double *x = g_new(double, 2 * lead + 1), room, sum;
+  double *x = g_new(double, 2 * lead + 1), tolerance, sum;
 
   rebuild_band(f, f->words + digits * f->job.steps_y * 128, CNV_X, x);
-  room = (digits == 2 ? EXACT_ERROR : HALF_ERROR) * largest_of(x, lead) * largest_of(y, lead_y) +
-         LEAST_ERROR * (largest_of(x, lead) + largest_of(y, lead_y));
+  tolerance = (digits == 2 ? EXACT_ERROR : HALF_ERROR) * largest_of(x, lead) * largest_of(y, lead_y) +
+              LEAST_ERROR * (largest_of(x, lead) + largest_of(y, lead_y));
   for (int j = -lead_y; j <= lead_y; j++)
     for (int i = -lead; i <= lead; i++) {
       double got = x[lead + i] * y[lead_y + j] + (i == 0 && j == 0 ? f->job.center : 0), expected = 0;
 
       if (i % C == 0)
         expected = f->plane->gain[f->channel] * expected_tap(f, 0, 0, i / C, j);
-      ck_assert_msg(fabs(got - expected) <= room, "%s: tap on sample %d, row %d: %g, not %g", f->name, i, j, got,
+      ck_assert_msg(fabs(got - expected) <= tolerance, "%s: tap on sample %d, row %d: %g, not %g", f->name, i, j, got,
                     expected);
     }
   sum = sum_of(x, lead);
@@ -481,16 +481,16 @@ check_kind(Fixture *f, gboolean is_dense)
   f->weight = f->plan->n_temporal_taps > 1 ? over_time : f->plan->weight;
   fits = f->kind->fits(f->plan, f->plane, &f->needs, NULL);
   if (fits) {
-    CnvPlaneKernel of = {.plan = f->plan,
-                         .plane = f->plane,
-                         .needs = f->needs,
-                         .shared = f->needs,
-                         .variant = f->variant = cnv_variant_find(f->kind, &f->needs),
-                         .tile_job.shift = f->plane->component[0].shift};
+    CnvPlaneKernel plane_kernel = {.plan = f->plan,
+                                   .plane = f->plane,
+                                   .needs = f->needs,
+                                   .shared = f->needs,
+                                   .variant = f->variant = cnv_variant_find(f->kind, &f->needs),
+                                   .tile_job.shift = f->plane->component[0].shift};
 
     used[is_dense][f->variant - f->kind->variants] = TRUE;
-    f->kind->set_job(&of, words, f->weight);
-    f->job = of.tile_job;
+    f->kind->set_job(&plane_kernel, words, f->weight);
+    f->job = plane_kernel.tile_job;
     f->words = (const guint32 *)words->data;
     f->plane = cnv_fit_plane(f->plan, f->plane, &samples);
     (is_dense ? check_dense : check_blur)(f, words->len);
@@ -562,7 +562,7 @@ START_TEST(test_digits)
     Row row;
     const char *format;
     int digits;
-  } of[] = {
+  } cases[] = {
       {{"laplacian", CNV_FILTER_LAPLACIAN, 1}, "GRAY8", 1},
       {{"sobel", CNV_FILTER_SOBEL, 1}, "GRAY8", 1},
       {{"sobel", CNV_FILTER_SOBEL, 1}, "P010_10LE", 3},
@@ -571,12 +571,12 @@ START_TEST(test_digits)
       {{"3x3 signed", CNV_FILTER_CUSTOM, -1, 3, 3, 1, -1, TRUE}, "GRAY8", 2},
   };
 
-  for (guint i = 0; i < G_N_ELEMENTS(of); i++) {
-    CnvPlan *plan = plan_of(&of[i].row, of[i].format);
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    CnvPlan *plan = plan_of(&cases[i].row, cases[i].format);
     CnvNeeds needs;
 
     ck_assert(cnv_kind_dense.fits(plan, &plan->plane[0], &needs, NULL));
-    ck_assert_msg(needs.digits == of[i].digits, "%s, %s: %d", of[i].row.name, of[i].format, needs.digits);
+    ck_assert_msg(needs.digits == cases[i].digits, "%s, %s: %d", cases[i].row.name, cases[i].format, needs.digits);
     cnv_plan_unref(plan);
   }
 }

@@ -157,9 +157,9 @@ static void
 size_tiles(const CpuPlane *plane, const CnvJob *job, int threads, int size[CNV_N_AXES])
 {
   int unit = plane->restart[CNV_X], units = cnv_divide_up(job->width, unit), taps = plane->from->term[0].n[CNV_X];
-  int down = cnv_divide_up(job->height, plane->restart[CNV_Y]), few = cnv_divide_up(threads, down);
+  int down = cnv_divide_up(job->height, plane->restart[CNV_Y]), least = cnv_divide_up(threads, down);
   int many = threads > 1 ? cnv_divide_up(threads * CNV_CPU_TILES_A_THREAD, down) : 1;
-  int across = MAX(CLAMP(job->width / (4 * taps), few, many),
+  int across = MAX(CLAMP(job->width / (4 * taps), least, many),
                    cnv_divide_up(units * unit, plane->widest / plane->from->channels));
 
   size[CNV_X] = cnv_divide_up(units, MIN(across, units)) * unit;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Common to tiled and separable: tiles with their apron in shared memory, and threads that make CNV_OUTPUTS samples one
- * below the other.
+ * Shared by tiled and separable: tiles with their apron in shared memory, and threads that compute CNV_OUTPUTS samples,
+ * one below the other.
  */
 #pragma once
 
 #include "gpu/kernels/block.cuh"
 
-/* Loads of a thread that are under way at once. */
+/* Loads that a thread has in flight at once. */
 #define BATCH 6
 
-/* Has a thread load every `step`th of n values from number `first` on, by batches, and put each where it belongs. */
+/* Loads every `step`th of n values, from number `first` on, with one thread and in batches, and passes each to `put`.
+ */
 template <typename Load, typename Put>
 __device__ static void
 load_batches(int first, int n, int step, const Load &load, const Put &put)
@@ -28,7 +29,7 @@ load_batches(int first, int n, int step, const Load &load, const Put &put)
   }
 }
 
-/* Loads n samples of a row, of one source; FIRST: the source is the first, others are added. */
+/* Loads n samples of a row, of one source. FIRST: the source is the first; others are added to it. */
 template <typename T, bool FIRST>
 __device__ static void
 load_row(float *to, uint64_t from, int n, float weight, const Unpack &unpack)
@@ -38,7 +39,7 @@ load_row(float *to, uint64_t from, int n, float weight, const Unpack &unpack)
       [&](int x, float value) { to[x] = FIRST ? value : to[x] + value; });
 }
 
-/* The same of all sources. */
+/* Loads n samples of a row, summed over all sources. */
 template <typename T>
 __device__ static void
 load_sources(float *to, const CnvBlock &b, const Range &r, uint64_t from, int n, const Unpack &unpack)
@@ -48,9 +49,9 @@ load_sources(float *to, const CnvBlock &b, const Range &r, uint64_t from, int n,
     load_row<T, false>(to, from + b.sources.delta[k], n, b.sources.weight[k], unpack);
 }
 
-/* Loads size.y rows of size.x values into shared memory: what tap (tap.x, tap.y) of a term takes for the job's sample
- * from.x of row from.y, and what lies beside it. Threads of one threadIdx.y load rows of their own; samples at the
- * ends that are not in the window are found by the border mode one by one. */
+/* Loads size.y rows of size.x values into shared memory: the sample that tap (tap.x, tap.y) of a term reads for the
+ * job's sample from.x of row from.y, and its neighbours. Threads of one threadIdx.y share rows. Samples outside the
+ * window are found by the border mode, one by one. */
 __device__ static void
 load_tile(float *tile, const CnvBlock &b, const CnvTerm &t, int2 tap, int2 from, int2 size)
 {
@@ -79,8 +80,8 @@ load_tile(float *tile, const CnvBlock &b, const CnvTerm &t, int2 tap, int2 from,
   __syncthreads();
 }
 
-/* Adds n taps to CNV_OUTPUTS outputs: number k takes value number k + j with tap j. Each value is read once and kept in
- * a register while it slides past. */
+/* Adds n taps to CNV_OUTPUTS outputs: output k reads value k + j with tap j. Each value is read once and stays in a
+ * register while it is needed. */
 __device__ static void
 slide(float (&acc)[CNV_OUTPUTS], const float *column, int pitch, const float *taps, int n)
 {
@@ -102,8 +103,8 @@ slide(float (&acc)[CNV_OUTPUTS], const float *column, int pitch, const float *ta
   }
 }
 
-/* Stores the thread's outputs, of sample s of the job, from row y on. They go through the tile in shared memory, which
- * all threads are done with: so the code that stores a sample stands once, not CNV_OUTPUTS times. */
+/* Stores the thread's outputs of sample s of the job, from row y on. They pass through the tile in shared memory, which
+ * no thread reads any more. So the code that stores a sample exists once, not CNV_OUTPUTS times. */
 __device__ static void
 store_column(const CnvBlock &b, float *tile, const float (&total)[CNV_OUTPUTS], int s, int y)
 {

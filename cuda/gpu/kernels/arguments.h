@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Arguments of the kernels, from the host (launch.c, passes.c, tile_jobs.c): plain C, read by both compilers. A launch
- * works on a list of jobs; a block finds its own by its number, and so all planes and regions of a frame share one
- * launch.
+ * Arguments of the kernels, from the host (launch.c, passes.c, tile_jobs.c): plain C, for both compilers. A launch has
+ * a list of jobs, and a block finds its job by its number, so all planes and regions of a frame share one launch.
  */
 #pragma once
 
@@ -10,7 +9,7 @@
 
 #include "plan/cells.h"
 
-/* Constant memory of a module is 64 KiB; kernel arguments are elsewhere. */
+/* Floats of taps in constant memory, of which a module has 64 KiB. Kernel arguments are elsewhere. */
 #define CNV_CONSTANT_TAPS 16384
 #define CNV_CONSTANT_SYMBOL "cnv_taps"
 
@@ -22,28 +21,28 @@
 #define CNV_ALIGNED(n) _Alignas(n)
 #endif
 
-/* Kernels with block jobs have so many threads a block. */
+/* Threads per block of kernels with block jobs. */
 #define CNV_BLOCK_THREADS 256
 
-/* Samples and rows that such a block makes. naive, texture, and what goes between a frame and its staged form: a thread
- * a sample or pixel. */
+/* Samples and rows that such a block computes. naive, texture, stage_in and stage_out: one thread per sample or pixel.
+ */
 #define CNV_POINT_WIDTH 32
 #define CNV_POINT_HEIGHT 8
-/* tiled and columns: a thread makes CNV_OUTPUTS samples one below the other. */
+/* tiled and columns: a thread computes CNV_OUTPUTS samples, one below the other. */
 #define CNV_COLUMNS_WIDTH 64
 #define CNV_COLUMNS_HEIGHT 32
-/* rows: a warp makes a row, each thread CNV_OUTPUTS samples, 32 apart. */
+/* rows: a warp computes a row, each thread CNV_OUTPUTS samples, 32 apart. */
 #define CNV_ROWS_WIDTH (32 * CNV_OUTPUTS)
 #define CNV_ROWS_HEIGHT 8
 #define CNV_OUTPUTS 8
 
-/* mosaic: rows of so many threads, each of which takes a word; about so many bytes and rows of whole cells, at least
- * one. A row with the samples that share words with it should fit the threads. */
+/* mosaic: threads per row of a block, one word each; a block has about this number of bytes and rows of whole cells, at
+ * least one cell. The samples of a row, including those in its first and last word, should fit the threads. */
 #define CNV_MOSAIC_THREADS 64
 #define CNV_MOSAIC_WIDTH 248
 #define CNV_MOSAIC_HEIGHT 16 /* 400x400 at r=8: 17.2 us; 32: 24.6, 64: 43; the whole frame 83, 84, 83 */
 
-/* Cells along an axis that a block makes. */
+/* Returns the cells along an axis that a block filters. */
 CNV_HOST_DEVICE static inline int
 cnv_mosaic_cells(const CnvPlane *plane, int axis)
 {
@@ -54,7 +53,7 @@ cnv_mosaic_cells(const CnvPlane *plane, int axis)
   return cells > 1 ? cells : 1;
 }
 
-/* Blocks of a job along an axis. */
+/* Returns the blocks of a job along an axis. */
 CNV_HOST_DEVICE static inline int
 cnv_mosaic_blocks(const CnvPlane *plane, const CnvJob *job, int axis)
 {
@@ -66,33 +65,33 @@ cnv_mosaic_blocks(const CnvPlane *plane, const CnvJob *job, int axis)
 
 /* cells: threads of a block each read and write 16 bytes of a row. */
 #define CNV_CELLS_CHUNK 16
-#define CNV_CELLS_BLOCKS 4     /* that fit a multiprocessor of sm_90 at once */
+#define CNV_CELLS_BLOCKS 4     /* blocks that fit a multiprocessor of sm_90 at once */
 #define CNV_CELLS_BATCH 9      /* rows whose samples a thread loads at once */
-#define CNV_CELLS_MAX 448      /* of a row of a block's cells */
+#define CNV_CELLS_MAX 448      /* most pixels of a row of a block's cells */
 #define CNV_CELLS_MAX_ROWS 128 /* of a block */
-#define CNV_CELLS_SUMS 2048    /* of a turn's wide cells and their channels */
+#define CNV_CELLS_SUMS 2048    /* most sums of a turn's wide cells and their channels */
 
-/* Small cells: words of a row that a thread's group of cells has, divided by the luma samples of a cell along x. */
+/* Small cells: words of a row of a thread's group of cells, divided by the luma samples of a cell along x. */
 #define CNV_CELLS_GROUP_WORDS(cell) ((cell) == 3 ? 2 : 1)
-#define CNV_CELLS_GROUP_MAX 7 /* luma samples of a small cell along an axis */
+#define CNV_CELLS_GROUP_MAX 7 /* largest small cell, in luma samples along an axis */
 
-/* How the blocks of `cells` divide a job of a mosaic. */
+/* How a job of a mosaic is divided among the blocks of `cells`. */
 typedef struct {
   int first[CNV_N_AXES], end[CNV_N_AXES]; /* the job's cells: number of the first, and one more than that of the last */
-  int cells[CNV_N_AXES];                  /* that a block makes */
-  int threads_x;                          /* threads that have a row of the block's samples */
-  int parts;                              /* times threads_x: threads that have a row of cells */
-  int turn;                               /* rows of cells that a block makes at a time */
+  int cells[CNV_N_AXES];                  /* cells of a block */
+  int threads_x;                          /* threads per row of the block's samples */
+  int parts;                              /* threads per row of cells, divided by threads_x */
+  int turn;                               /* rows of cells that a block filters at a time */
   int lanes_shift;                        /* log2 of the threads that add up the columns of a cell */
-  int small;  /* cells of a group in small_cells.cuh, which makes them if their rows begin at words; 0: none */
-  int wide;   /* cells of 16 bytes or more, of 1, 2 or 4 channels */
-  int slices; /* blocks that have the same cells, some rows each; if more than 1, a launch before makes their sums */
+  int group_cells; /* cells of a group in small_cells.cuh, which filters them if their rows begin at words; 0: none */
+  int wide;        /* cells of 16 bytes or more, of 1, 2 or 4 channels */
+  int slices;      /* blocks that share cells, some rows each; if more than 1, an earlier launch computes their sums */
 } CnvCellBlocks;
 
-/* A job whose kernel makes it by blocks: blocks first_block to that of the next job, so many of them side by side.
- * Kernels with row sums have sums_rows rows of sums_stride floats for each term, one term after the other, from float
- * number `sums` of the launch's on: multiples of 8 and 64, for at least the rows that the job's columns take. `cells`
- * has there the sums of each block's cells, if it has slices. */
+/* A job of a kernel with block jobs. It has blocks first_block up to that of the next job, blocks_x of them side by
+ * side. Kernels with row sums have sums_rows rows of sums_stride floats for each term, one term after the other, from
+ * float number `sums` of the launch on; multiples of 8 and 64, for at least the rows that the job's columns read.
+ * `cells` has the sums of each block's cells there, if it has slices. */
 typedef struct {
   CnvJob job;
   int first_block, columns;
@@ -101,14 +100,15 @@ typedef struct {
   CnvCellBlocks cells;
 } CnvBlockJob;
 
-/* The frames of a history that count, each with a weight; they lie so many bytes from the one that is `in`, multiples
- * of CNV_SOURCE_STEP. 0: `in` alone. */
+/* The frames of a history that are added up, each with a weight. `delta`: bytes from the frame `in`, multiples of
+ * CNV_SOURCE_STEP. n = 0: only `in`. */
 typedef struct {
   int n;
   float weight[CNV_ARGS_SOURCES];
   int64_t delta[CNV_ARGS_SOURCES];
   int64_t first; /* the least of them, or 0 */
-  /* The weights, none below 0, as integers of 16 bits times `unit`, two in a word; the last is 0 beside an odd one. */
+  /* The weights, none below 0, as integers of 16 bits times `unit`, two in a word; an odd number of them is followed by
+   * 0. */
   uint32_t integer[(CNV_ARGS_SOURCES + 1) / 2];
   uint32_t integer_sum;
   float unit;
@@ -133,12 +133,12 @@ typedef struct {
   CnvAddresses staged_in, staged_out;             /* float32 components of a plan's planes */
   int64_t staged_size;                            /* bytes from the staged form of one source to that of the next */
   uint64_t texture[CNV_MAX_PLANES], sums_texture; /* texture: objects over `in` and `sums`, of single samples */
-  uint64_t texture_start[CNV_MAX_PLANES];         /* address of the first, at or before `in` */
-  int only_sums;                                  /* cells, texture: makes the sums of slices or rows, and no samples */
+  uint64_t texture_start[CNV_MAX_PLANES];         /* address of the first sample, at or before `in` */
+  int only_sums;                                  /* cells, texture: computes only the sums of slices or rows */
 } CnvBlockArgs;
 
-/* cover makes the coverage of jobs: device addresses of CnvBlockJob, of the arrays of CnvCover, and of the coverage.
- * Pixels and rows of a block, of 32 x CNV_COVER_HEIGHT threads. */
+/* Arguments of cover, which computes the coverage of jobs: device addresses of CnvBlockJob, of the arrays of CnvCover,
+ * and of the coverage. Below: pixels and rows of a block, of 32 x CNV_COVER_HEIGHT threads. */
 typedef struct {
   uint64_t jobs, grids, cells, lists, shapes, places, mask_cells, coverage;
   int n_jobs;
@@ -152,13 +152,13 @@ typedef struct {
   CnvPlane a;
   CnvJob job;
   uint64_t in;        /* first sample of the window, and bytes from row to row */
-  uint64_t out, back; /* where the job's first sample goes, and the input's sample there */
+  uint64_t out, back; /* addresses of the job's first output, and of the input's sample at that place */
   int in_stride, out_stride;
-  int bytes;         /* of a sample; of staged planes float32 */
+  int bytes;         /* bytes of a sample; staged planes: float32 */
   int width, height; /* of the window */
   int x, y;          /* of the job's first sample, relative to the window */
   CnvSources sources;
-  /* The part that a block makes, in kernels alone. */
+  /* The block's part of the job; only in kernels. */
   int block_x, block_y;
   uint64_t coverage;
   float *row_sums; /* the job's */
@@ -167,8 +167,8 @@ typedef struct {
   CnvCellBlocks cells;
 } CnvBlock;
 
-/* Fills in addresses and sizes, from the job and plane m of the addresses. Staged planes stay in their place; stage_out
- * moves them. */
+/* Fills in addresses and sizes, from the job and plane m of the addresses. Staged planes are not moved; stage_out does
+ * that. */
 CNV_HOST_DEVICE static inline void
 cnv_block_locate(CnvBlock *b, const CnvAddresses *in, const CnvAddresses *out, int m)
 {
@@ -190,7 +190,7 @@ cnv_block_locate(CnvBlock *b, const CnvAddresses *in, const CnvAddresses *out, i
   b->y = p->y - p->window_y;
 }
 
-/* The same with the launch's addresses. */
+/* Fills them in from the launch's addresses. */
 CNV_HOST_DEVICE static inline void
 cnv_block_locate_in(CnvBlock *b, const CnvBlockArgs *l)
 {
@@ -203,7 +203,7 @@ cnv_block_locate_in(CnvBlock *b, const CnvBlockArgs *l)
 typedef struct {
   uint64_t in, out;
   int in_stride, out_stride; /* bytes */
-  int bytes, rows;           /* to copy: bytes of a row, rows */
+  int bytes, rows;           /* bytes of a row, and rows to copy */
   /* If kinds is not 0, only tiles of the kind CNV_TILE_KEPT: device address of CnvTileKind, as bytes; 2^32 / the bytes
    * of a tile's row, a multiple of 16, and / its rows, a multiple of 8, rounded up; and tiles of a row. */
   uint64_t kinds;
@@ -214,8 +214,8 @@ typedef struct {
 /* copy: blockIdx.z is the plane. */
 typedef struct {
   CnvCopyPlane plane[CNV_MAX_PLANES];
-  /* The launch before writes other samples of the output, and lets this one begin once all launches before it are done:
-   * so it is waited for at the end alone. */
+  /* The previous launch writes other samples of the output, and let this one begin when all earlier launches were done.
+   * So the kernel waits for it only at its end. */
   int beside;
 } CnvCopyArgs;
 
@@ -235,36 +235,35 @@ typedef struct {
   CnvAddresses in, out;
 } CnvCopyJobsArgs;
 
-/* Tile jobs, for kernels that do all of a job in one launch (fused, one_tap, blur, dense). A block is CNV_TILE_WARPS
- * warps (one_tap: CNV_ONE_TAP_WARPS); it makes one tile, the tiles of a job being numbered row by row. Samples are
- * counted along a row over all channels, so that channels need no kernels of their own: a tap's neighbour is `channels`
- * samples away.
- */
+/* Tile jobs, for kernels that filter a job in one launch (fused, one_tap, blur, dense). A block has CNV_TILE_WARPS
+ * warps (one_tap: CNV_ONE_TAP_WARPS) and filters one tile; the tiles of a job are numbered row by row. Samples are
+ * counted along a row over all channels, so that one kernel serves any number of channels: a tap's neighbour is
+ * `channels` samples away. */
 #define CNV_TILE_WARPS 4
-#define CNV_TILE_JOBS_INLINE 4 /* so many come with the arguments, others from memory */
+#define CNV_TILE_JOBS_INLINE 4 /* up to this number of jobs are arguments; more are in memory */
 
-/* Tiles of samples in shared memory (tile.cuh): samples of a dense tile's width; bytes beside a row that reach over so
- * many, and of a row, an odd number of units, by which eight rows of them lie in different banks; bytes of a tile. */
+/* Tiles of samples in shared memory (tile.cuh): samples of a dense tile's width; apron in bytes, rounded up to 16; row
+ * pitch, an odd number of 16-byte units so that eight rows fall into different banks; bytes of a tile. */
 #define CNV_TILE_WIDTH (32 * CNV_TILE_WARPS)
 #define CNV_TILE_APRON(bytes) (((bytes) + 15) / 16 * 16)
 #define CNV_TILE_PITCH(unit, row_bytes, lead_bytes)                                                                    \
   ((((row_bytes) + 2 * CNV_TILE_APRON(lead_bytes) + (unit)-1) / (unit) | 1) * (unit))
 #define CNV_TILE_BYTES(pitch, rows) (((pitch) * (rows) + 127) / 128 * 128)
-/* Results lie in boxes of so many bytes of each row. */
+/* Bytes of a row in the boxes of results. */
 #define CNV_TILE_OUT_BOX(row_bytes) ((row_bytes) < 128 ? (row_bytes) : 128)
 
-/* Kernels bring tiles by the copy engine of compute capability 9.0, as compilers from CUDA 12 on know it. */
+/* Kernels use the copy engine of compute capability 9.0 if the compiler is CUDA 12 or newer. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDACC_VER_MAJOR__ >= 12
 #define CNV_BULK_COPIES 1
 #else
 #define CNV_BULK_COPIES 0
 #endif
 
-/* Samples of a tile's row with its apron, at most; of decimate's. */
+/* Most samples of a tile's row with its apron; of decimate's. */
 #define CNV_TILE_SAMPLES 336
 #define CNV_DECIMATE_SAMPLES(wide) ((wide) ? 640 : CNV_TILE_SAMPLES)
 
-/* Rows that the copy engine brings at once, at most. */
+/* Most rows that the copy engine loads at once. */
 #define CNV_TILE_MAP_ROWS 256
 
 /* blur: name, bits of a sample, steps of 16 samples along x and of 16 rows that 16 outputs reach over, groups of 16
@@ -302,7 +301,7 @@ typedef struct {
   V(3, 4)                                                                                                              \
   V(5, 3)
 #define CNV_WEIGHED_WIDTH (32 * CNV_TILE_WARPS)
-#define CNV_WEIGHED_UNIT 16777216.0 /* what the quotient of its sums is multiplied by */
+#define CNV_WEIGHED_UNIT 16777216.0 /* factor on the quotient of its sums */
 /* blur_ring: name, bits, steps along x, numbers, rows of a round by 16, blocks; steps along y are free. */
 #define CNV_RING_VARIANTS(V)                                                                                           \
   V(ring, 8, 9, 1, 4, 4)                                                                                               \
@@ -310,16 +309,16 @@ typedef struct {
   V(ring_split, 8, 9, 2, 2, 2)                                                                                         \
   V(ring_split, 16, 9, 2, 2, 2)
 #define CNV_RING_WIDTH 64 /* samples of a strip's width */
-#define CNV_RING_ROWS 448 /* of a strip, at most */
-#define CNV_RING_STEPS 17 /* along y, at most */
-/* Row sums by 16 rows that are kept, where a round brings so many. */
+#define CNV_RING_ROWS 448 /* most rows of a strip */
+#define CNV_RING_STEPS 17 /* most steps along y */
+/* Groups of 16 rows of row sums in the ring, if a round loads `blocks` groups. */
 #define CNV_RING_SLOTS(steps, blocks) (((steps) + (blocks)-2) / (blocks) * (blocks) + (blocks))
-/* Samples or rows that k steps reach over on either side. */
+/* Samples or rows on either side that k steps include. */
 #define CNV_BLUR_LEAD(k) (8 * ((k)-1))
-#define CNV_BLUR_ROWS 128 /* of a tile, at most */
+#define CNV_BLUR_ROWS 128 /* most rows of a tile */
 
-/* Shared memory of blur_ring: a round's rows, row sums, bands, and two times 16 rows of outputs of each warp. parts:
- * numbers that taps and row sums are made of. */
+/* Returns the shared memory of blur_ring: a round's rows, row sums, taps, and two times 16 rows of outputs per warp.
+ * parts: f16 numbers per tap and row sum. */
 CNV_HOST_DEVICE static inline int
 cnv_ring_bytes(int bytes, int pitch, int k_x, int steps, int blocks, int parts)
 {
@@ -346,19 +345,19 @@ cnv_ring_bytes(int bytes, int pitch, int k_x, int steps, int blocks, int parts)
   V(16, 4, 1, 3, 0, 32, 4, 0)                                                                                          \
   V(16, 6, 1, 3, 0, 32, 3, 0)                                                                                          \
   V(16, 4, 2, 3, 0, 32, 2, 0)
-/* Over time, samples of 8 bits: rows of taps, pairs of frames, blocks that should fit a multiprocessor, plain. */
+/* Over time, for samples of 8 bits: rows of taps, pairs of frames, blocks that should fit a multiprocessor, plain. */
 #define CNV_DENSE_OVER_TIME_VARIANTS(V)                                                                                \
   V(3, 2, 6, 0)                                                                                                        \
   V(5, 3, 4, 0)
-#define CNV_DENSE_ROWS 64           /* of a tile */
-#define CNV_DENSE_ROWS_OVER_TIME 32 /* of dense_over_time */
+#define CNV_DENSE_ROWS 64           /* rows of a tile */
+#define CNV_DENSE_ROWS_OVER_TIME 32 /* rows of a tile of dense_over_time */
 #define CNV_DENSE_K 16              /* bytes of a step */
-/* Products of 8 outputs that have a window of the tile in common, and the samples of it on either side of them. */
+/* Products of 8 outputs that share a window of the tile, and the samples of it on either side of the outputs. */
 #define CNV_DENSE_PRODUCTS(bytes, k) ((k) == (bytes) ? 1 : 2)
 #define CNV_DENSE_LEAD(bytes, k) (8 * (k) / (bytes)-4 * CNV_DENSE_PRODUCTS(bytes, k))
-/* Bytes from row to row of dense_over_time, whose lanes read words side by side. */
+/* Row pitch of dense_over_time, whose lanes read adjacent words. */
 #define CNV_DENSE_PITCH_OVER_TIME (CNV_TILE_WIDTH + 2 * CNV_TILE_APRON(CNV_DENSE_LEAD(1, 1)))
-/* Fragments of a variant's taps of two rows: each has the operand B of one product, two words of each lane. */
+/* Fragments of a variant's taps of two rows: each is the operand B of one product, two words per lane. */
 #define CNV_DENSE_FRAGMENTS(bytes, k, terms, digits) ((k) * (terms) * (digits)*CNV_DENSE_PRODUCTS(bytes, k))
 
 /* one_tap: warps of a block, bytes and rows of a tile */
@@ -366,54 +365,53 @@ cnv_ring_bytes(int bytes, int pitch, int k_x, int steps, int blocks, int parts)
 #define CNV_ONE_TAP_BYTES 512
 #define CNV_ONE_TAP_ROWS 16
 
-/* fused: samples of a tile's row with those that taps reach over, rows that a block makes at a time, rows of a tile,
- * and groups of eight taps of an axis after the first tap. */
+/* fused: samples of a tile's row with its apron, rows that a block filters at a time, rows of a tile, and groups of
+ * eight taps of an axis after the first tap. */
 #define CNV_FUSED_LOADED 256
 #define CNV_FUSED_ROWS 16
 #define CNV_FUSED_TILE_ROWS 32
-#define CNV_FUSED_MAX_TAPS 97 /* along an axis */
+#define CNV_FUSED_MAX_TAPS 97 /* most taps along an axis */
 #define CNV_FUSED_GROUPS(taps) (((taps) + 6) / 8)
 
-/* Wide gaussians: `decimate` makes one sample of several pixels and rows, `decimate_again` one of several of these
- * where taps are very wide, and `interpolate` filters these and makes the outputs.
- *
- * Decimated sample j of an axis, at step D, is the sum of pixels D * j - (D - 1) and on times the taps of a spline of
- * three boxes of D pixels, 3 * D - 2 numbers, counted from the job's anchor. It is stored as a number of 16 bits, of
- * which the lower CNV_DECIMATED_BITS are a fraction, so that flat content is exact. */
+/* Wide gaussians: `decimate` computes one sample per several pixels and rows. If taps are very wide, `decimate_again`
+ * computes one sample per several of these. `interpolate` filters the samples and computes the outputs. Along an axis
+ * at step D, counted from the job's anchor, decimated sample j is the sum of pixels from D * j - (D - 1) on, times the
+ * 3 * D - 2 taps of a spline of three boxes of D pixels. It is stored as a number of 16 bits, of which the lower
+ * CNV_DECIMATED_BITS are a fraction, so that flat content is exact. */
 typedef struct {
-  int first[CNV_N_AXES], last[CNV_N_AXES]; /* numbers of its samples: all beyond equal these, or nobody needs them */
+  int first[CNV_N_AXES], last[CNV_N_AXES]; /* first and last sample: those beyond equal these or are not read */
   uint8_t shift[CNV_N_AXES];               /* log2 of the step */
   int pitch, plane;                        /* numbers from row to row, and from channel to channel */
   uint32_t at; /* index of the first row's first number, CNV_DECIMATED_MARGIN before the first sample */
 } CnvLattice;
 
 typedef struct {
-  CnvLattice from, to; /* what is read, and made */
+  CnvLattice from, to; /* the lattices that are read and computed */
   float gain;          /* interpolate: sum of the taps */
   int anchor;          /* pixel of sample 0 along x, a multiple of 16; along y it is the job's first row */
   int16_t lead[CNV_N_AXES],
-      n[CNV_N_AXES]; /* interpolate: an output's first sample, from its own, and how many it takes */
-  int16_t groups;    /* decimate: a tile makes so many times 16 samples side by side: 1, 2 or 4 */
+      n[CNV_N_AXES]; /* interpolate: an output's first sample, relative to its own, and how many it reads */
+  int16_t groups;    /* decimate: groups of 16 samples side by side in a tile: 1, 2 or 4 */
   int16_t pitch;     /* decimate: bytes from row to row of a tile */
   int bands_begin;   /* decimate: byte of shared memory where bands begin */
 } CnvDecimation;
 
 #define CNV_DECIMATED_BITS(bytes) ((bytes) == 1 ? 8 : 6)
 #define CNV_DECIMATED_MARGIN 40 /* numbers beside the samples of a row, equal to the first */
-#define CNV_DECIMATED_BEYOND 72 /* and at least so many equal to the last */
-#define CNV_DECIMATE_APRON 16   /* pixels of a tile before those of its first sample's own */
-#define CNV_DECIMATE_ROWS 16    /* samples of a column that a tile makes, at most */
-/* Lanes that make a number of decimate_again, by the steps down a column: a lane has two rows of it at most. */
+#define CNV_DECIMATED_BEYOND 72 /* at least this many numbers after them, equal to the last */
+#define CNV_DECIMATE_APRON 16   /* pixels of a tile before those of its first sample */
+#define CNV_DECIMATE_ROWS 16    /* most samples of a column that a tile computes */
+/* Lanes that share a sample of decimate_again, by the steps down a column: a lane has at most two of its rows. */
 #define CNV_DECIMATE_AGAIN_LANES(shift) (2 << (shift))
-/* Outputs of a column that a tile makes: more if that gives blocks enough for all of the GPU. */
+/* Outputs of a column that a tile computes; more if there are still enough blocks for the whole GPU. */
 #define CNV_INTERPOLATE_ROWS 64
 #define CNV_INTERPOLATE_MORE_ROWS 128
 
-/* Samples that 16 outputs reach over, at most, and that one takes. */
+/* Most samples that 16 outputs read, and that one output reads. */
 #define CNV_INTERPOLATE_WINDOW(bytes) (32 * (bytes))
 #define CNV_INTERPOLATE_TAPS(bytes) (CNV_INTERPOLATE_WINDOW(bytes) - 7)
-/* Variants: name, bits, channels at most, whether there are more than two, and blocks that should fit a multiprocessor.
- * Tiles of interpolate differ in width for three and four channels, of which one kernel takes care. */
+/* Variants: name, bits, most channels, whether there are more than two, and blocks that should fit a multiprocessor.
+ * One kernel of interpolate serves three and four channels, whose tiles differ in width. */
 #define CNV_DECIMATE_VARIANTS(V)                                                                                       \
   V(decimate, 8, 2, false, 7)                                                                                          \
   V(decimate_pixels, 8, 4, true, 4)                                                                                    \
@@ -439,36 +437,37 @@ typedef struct {
 #define CNV_INTERPOLATE_PLACES_X(shift) ((shift) > 3 ? 1 << ((shift)-3) : 1)
 #define CNV_INTERPOLATE_PLACES_Y(shift) ((shift) > 3 ? CNV_INTERPOLATE_MORE_ROWS / 16 : 1 << ((shift)-1))
 
-/* Numbers that a row of interpolate's window has in shared memory: an odd multiple of 8, by which eight rows lie in
- * different banks. */
+/* Returns the pitch of interpolate's window in shared memory, in numbers: an odd multiple of 8, so that eight rows are
+ * in different banks. */
 CNV_HOST_DEVICE static inline int
 cnv_interpolate_pitch(int channels, int bytes, int shift)
 {
   return ((((CNV_INTERPOLATE_PIXELS(channels) - 16) >> shift) + 7 + CNV_INTERPOLATE_WINDOW(bytes) + 7) / 8 | 1) * 8;
 }
 
-/* The fragments along y that a tile of so many rows takes. */
+/* Returns the fragments along y that a tile of `rows` rows needs. */
 CNV_HOST_DEVICE static inline int
 cnv_interpolate_places(int shift, int rows)
 {
   return CNV_INTERPOLATE_PLACES_Y(shift) < rows / 16 ? CNV_INTERPOLATE_PLACES_Y(shift) : rows / 16;
 }
 
-/* Rows of interpolate's window, for a tile of so many rows. */
+/* Returns the rows of interpolate's window for a tile of `rows` rows. */
 CNV_HOST_DEVICE static inline int
 cnv_interpolate_rows(const CnvDecimation *d, int rows)
 {
   return ((rows - 1) >> d->from.shift[CNV_Y]) + d->n[CNV_Y];
 }
 
-/* Rows of pixels of decimate's tile. Tiles of 128 rows took up to 2 us more, though less of them is read twice. */
+/* Returns the rows of pixels of decimate's tile. Tiles of 128 rows took up to 2 us more, although they read less twice.
+ */
 static inline int
 cnv_decimate_rows(int shift)
 {
   return shift < 2 ? CNV_DECIMATE_ROWS << shift : 64;
 }
 
-/* A job whose tiles a kernel makes in one launch. */
+/* A job whose tiles a kernel filters in one launch. */
 typedef struct {
   /* The numbers that kernels take for each sample: the head, CNV_TILE_JOB_HEAD words.
    *
@@ -478,17 +477,17 @@ typedef struct {
   int shift, full_bits;
   int combine;
   int clamps, renormalizes; /* clamps: levels may lie beyond 0 and full */
-  float center;             /* the tap on the sample itself: blur: beside the others; one_tap: all there is */
+  float center;             /* the tap on the sample itself; blur: in addition to the others; one_tap: the only one */
   float bias[2];            /* dense, one_tap: added to the terms' sums */
-  float mid, mid_bias, gain, fraction; /* the same for all channels that are filtered. dense, one_tap: gain is that of
-                                          sums of samples as they are in memory. blur_weighed: gain and fraction make
-                                          the sums' quotient a level, as a part of full */
-  float offset;                        /* blur, dense, one_tap: added to sums before they are rounded to levels */
+  /* The same for all filtered channels. dense, one_tap: gain is that of sums of samples as stored. blur_weighed: gain and
+   * fraction convert the quotient of the sums to a level, as a part of full. */
+  float mid, mid_bias, gain, fraction;
+  float offset; /* blur, dense, one_tap: added to sums before they are rounded to levels */
   int base;
-  /* Ones where four samples from a multiple of four on are copied from the input, as they lie in memory: of samples of
-   * 8 bits the first number alone. */
+  /* The bits of four samples, from a multiple of four on, that are copied from the input, as stored; samples of 8 bits
+   * use only the first number. */
   CNV_ALIGNED(8) uint32_t copied_bits[2];
-  int steps_y;    /* blur: steps of 16 rows that 16 outputs reach over */
+  int steps_y;    /* blur: steps of 16 rows that 16 outputs read */
   uint32_t bands; /* blur, dense: index of the first word of their fragments of taps */
   int blends;     /* the job has coverage */
   int pointers;   /* index in the launch's addresses and strides */
@@ -498,34 +497,34 @@ typedef struct {
   int columns, rows;            /* columns: tiles of a row; rows: of a tile */
   int last_row;                 /* number of the last row of tiles */
   uint32_t inner_inverse;       /* 2^32 / (columns - 2), rounded up: for quotients without a division; 0: up to 3 */
-  int box_rows;                 /* the same with those that taps reach over */
+  int box_rows;                 /* rows of a tile with its apron */
   int origin;                   /* first sample of the first tile, at or before the job's; a multiple of 16 */
   int top;                      /* rows that taps reach above an output */
-  int lead;                     /* fused: samples before a tile's outputs, and behind them */
-  /* Inner tiles begin at samples and rows from these up to but without those: all that their taps reach lies in the
-   * window, and all of their outputs are the job's. */
+  int lead;                     /* fused: samples before a tile's outputs, and after them */
+  /* Inner tiles begin at samples inner_x0 to inner_x1 - 1 and rows inner_y0 to inner_y1 - 1: all samples that their
+   * taps reach are in the window, and all of their outputs are the job's. */
   int inner_x0, inner_x1, inner_y0, inner_y1;
   int channels, border;
   uint32_t filtered, copied; /* of CnvPlane */
-  CnvTerm term;              /* with its taps in constant memory; dense: size and anchor alone */
+  CnvTerm term;              /* with its taps in constant memory; dense: only size and anchor */
   CnvDecimation decimation;
   float border_value[CNV_MAX_CHANNELS];
 } CnvTileJob;
 
 #define CNV_TILE_JOB_HEAD 28
 
-/* Tiles that fill in samples take longer than others: the code for it is seldom in the instruction cache, whose misses
- * cost nothing in the middle of a launch, but at its end decide how long it takes. So tiles at the edges of a job come
- * before its inner ones. In a launch of up to CNV_TILE_JOBS_INLINE jobs, the edges of all jobs come before the inner
- * tiles of the first. 4K NV12, r=8: 12.0 us with the tiles row by row, 11.0 in this order. */
+/* Tiles that fill in samples take longer than others, because their code is seldom in the instruction cache. Such
+ * misses cost nothing in the middle of a launch, but delay its end. So tiles at the edges of a job come before its
+ * inner ones. In a launch of up to CNV_TILE_JOBS_INLINE jobs, the edges of all jobs come before the inner tiles of the
+ * first. 4K NV12, r=8: 12.0 us with the tiles row by row, 11.0 in this order. */
 CNV_HOST_DEVICE static inline int
 cnv_tile_edges(const CnvTileJob *job)
 {
   return job->last_row == 0 ? job->columns : 2 * job->columns + (job->columns > 1 ? 2 : 1) * (job->last_row - 1);
 }
 
-/* Finds column and row of the tile that a block of the job makes: at the edges the last row comes first, then the first
- * row and the sides. */
+/* Finds the column and row of a block's tile: at the edges the last row comes first, then the first row and the sides.
+ */
 CNV_HOST_DEVICE static inline void
 cnv_tile_place(const CnvTileJob *job, int block, int *column, int *row)
 {
@@ -550,19 +549,19 @@ cnv_tile_place(const CnvTileJob *job, int block, int *column, int *row)
   *column = columns > 1 && n & 1 ? columns - 1 : 0;
 }
 
-/* The copy engine's description of a plane: words of 32 bits of a row, fields, rows of a field, and steps of
+/* The copy engine's coordinates in a plane: 32-bit words of a row, fields, rows of a field, and steps of
  * CNV_SOURCE_STEP bytes from the first frame that counts. */
 typedef struct {
   CNV_ALIGNED(64) uint64_t words[16];
 } CnvTensorMap;
 
-/* What the weights of a tile ask for: none is above 0; some are below 1; all are 1; or that is to be found out. */
+/* The kind of a tile by its weights: all 0; some below 1; all 1; or unknown until they are loaded. */
 typedef enum { CNV_TILE_KEPT, CNV_TILE_BLENDED, CNV_TILE_FILTERED, CNV_TILE_UNKNOWN } CnvTileKind;
 
-/* Clocks that a block waits for others in place, at most: about 0.1 s. */
+/* Longest wait of a block for others in place, in clocks: about 0.1 s. */
 #define CNV_READERS_CLOCKS 200000000ll
 
-/* The tile that a block makes, where a launch has a list of them: number of its job, and its kind. */
+/* The tile of a block, if the launch has a list: number of its job, and its kind. */
 typedef struct {
   uint32_t job : 24, kind : 8;
   uint16_t column, row;
@@ -570,10 +569,10 @@ typedef struct {
 
 typedef struct {
   CnvTensorMap map[CNV_MAX_PLANES], out_map[CNV_MAX_PLANES];
-  uint32_t maps; /* bit p: rows of plane p lie on multiples of 16 bytes, and there is a map where the GPU takes one */
+  uint32_t maps; /* bit p: rows of plane p begin at multiples of 16 bytes, and there is a map if the GPU supports it */
   uint32_t out_maps; /* bit p: there is a map of output plane p */
-  /* cover_maps: bit p: there is a map of the coverage of plane p, whose tiles come with the input's, where the kind of
-   * a tile is CNV_TILE_BLENDED. */
+  /* cover_maps: bit p: there is a map of the coverage of plane p. Its tiles are loaded together with the input's if the
+   * kind of a tile is CNV_TILE_BLENDED. */
   CnvTensorMap cover_map[CNV_MAX_PLANES];
   uint32_t cover_maps;
   /* Device addresses. jobs: CnvTileJob if there are more than CNV_TILE_JOBS_INLINE, and after the last a number of 32
@@ -583,9 +582,9 @@ typedef struct {
   uint64_t decimated; /* device address: numbers of decimated samples */
   uint64_t tiles; /* device address: CnvTilePlace of each block; 0: the blocks make all tiles of all jobs in order */
   int leads;      /* the launch after this one does not wait for it (CnvCopyArgs.beside) */
-  /* If all blocks are at work at the same time and filter in place: device address of a count of blocks that have read
-   * their tiles (uint32_t, which wraps), and what it is when all have, before which none writes. 0: blocks write
-   * another frame than they read. */
+  /* If all blocks run at the same time and filter in place: device address of a counter of blocks that have read their
+   * tiles (uint32_t, which wraps), and its value when all have; no block writes before. 0: blocks write another frame
+   * than they read. */
   uint64_t readers;
   uint32_t all_readers;
   int n_jobs;

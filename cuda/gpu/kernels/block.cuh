@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Common to kernels with block jobs: a block's work, samples read and written, borders and renormalize.
+ * Shared by kernels with block jobs: a block's work, loads and stores of samples, borders and renormalize.
  *
- * A sample has one byte or two, or it is a component of a staged plane, float32. A row is a flat array of samples in
+ * A sample has one or two bytes, or is a float32 component of a staged plane. A row is a flat array of samples in
  * which neighbours of a channel are C apart. Coordinates are relative to the job's window, beyond which the border
  * lies; rows are those of the field.
  */
@@ -10,17 +10,17 @@
 
 #include "gpu/kernels/arguments.h"
 
-/* The taps: constant memory of this instance's own module. */
+/* The taps, in constant memory. Each session has its own module, and so its own taps. */
 extern "C" {
 __constant__ float cnv_taps[CNV_CONSTANT_TAPS];
 }
 
-/* 2^23 + i has the integer i in its low bits. Kernels that are to be fast convert so: instructions that do it run at an
+/* 2^23 + i has the integer i in its low bits. Fast kernels convert by this sum: conversion instructions run at an
  * eighth of the rate of additions or less. */
 #define INTEGERS 8388608.0f
 
-/* What a launch before this one writes is read, and what it reads is written, only after this by one of the threads and
- * a barrier. */
+/* Waits for the launch before this one. Until one thread has called it, followed by a barrier, a block must not read
+ * what that launch writes, nor write what it reads. */
 __device__ static void
 wait_for_launch_before()
 {
@@ -37,14 +37,14 @@ let_next_launch_begin()
 #endif
 }
 
-/* x / channels, for x from 0 on: kernels that divide by what is no constant spend their time on it. */
+/* Returns x / channels for x >= 0. A division by a variable would dominate the time of kernels. */
 __device__ static int
 pixel_of(int x, int channels)
 {
   return channels == 3 ? x / 3 : x >> channels / 2;
 }
 
-/* Number of the last of n jobs that begins at or before the block. */
+/* Returns the number of the last of n jobs that begins at or before the block. */
 template <typename Job>
 __device__ static int
 find_job(const Job *jobs, int n)
@@ -70,7 +70,7 @@ copy_words(S *to, const S *from, int thread, int threads)
     ((uint32_t *)to)[i] = __ldg((const uint32_t *)from + i);
 }
 
-/* The beginning of kernels with block jobs: loads the block's job and finds its part of it. */
+/* Starts a kernel with block jobs: loads the block's job and finds the block's part of it. */
 __device__ static void
 load_job(CnvBlock &b, const CnvBlockArgs &l)
 {
@@ -110,7 +110,7 @@ inside(int first, int count, int n)
   return first >= 0 && first + count <= n;
 }
 
-/* How a sample becomes a value, in registers: what lies in shared memory is read again after each store there. */
+/* Numbers that convert a sample to a value, in registers: shared memory would be read again after each store. */
 struct Unpack {
   int shift;
   uint32_t mask;
@@ -123,7 +123,7 @@ unpack_of(const CnvPlane &a)
   return {a.component[0].shift, (1u << a.component[0].bits) - 1, INTEGERS + a.mid[0]};
 }
 
-/* The value of a sample: its level without mid. Staged planes hold values. */
+/* Returns the value of a sample: its level minus mid. Staged planes have values already. */
 template <typename T>
 __device__ static float
 value_of(T sample, const Unpack &u)
@@ -137,8 +137,8 @@ value_of(float sample, const Unpack &)
   return sample;
 }
 
-/* Samples are read through __ldg: the input is not written meanwhile, and so loads may be moved ahead of stores to
- * shared memory and wait for DRAM together. */
+/* Reads a sample through __ldg. The input is not written meanwhile, so the compiler may move loads ahead of stores to
+ * shared memory, and they wait for DRAM together. */
 template <typename T>
 __device__ static T
 load_sample(const T *at)
@@ -146,7 +146,7 @@ load_sample(const T *at)
   return __ldg(at);
 }
 
-/* The bits of a sample or word of 1, 2 or 4 bytes. */
+/* Returns the bits of a sample or word of 1, 2 or 4 bytes. */
 __device__ static uint32_t
 load_bits(uint64_t at, int bytes)
 {
@@ -166,14 +166,14 @@ store_bits(uint64_t at, int bytes, uint32_t bits)
     *(uint32_t *)at = bits;
 }
 
-/* Address of sample s of row y of the window. */
+/* Returns the address of sample s of row y of the window. */
 __device__ static uint64_t
 input_at(const CnvBlock &b, int s, int y)
 {
   return b.in + (int64_t)y * b.in_stride + (int64_t)s * b.bytes;
 }
 
-/* The sources that a term reads: from first up to but without last. */
+/* The sources that a term reads: `first` up to `last` - 1. */
 struct Range {
   int first, last;
 };
@@ -184,7 +184,7 @@ sources_of(const CnvBlock &b, const CnvTerm &t)
   return t.temporal_tap < 0 ? Range{0, b.sources.n} : Range{t.temporal_tap, t.temporal_tap + 1};
 }
 
-/* Border value of a missing sample, summed over the input frames; 0 where renormalize leaves it out. */
+/* Returns the border value of a missing sample, summed over the input frames; 0 if renormalize leaves it out. */
 __device__ static float
 missing(const CnvBlock &b, const Range &r, int channel)
 {
@@ -197,7 +197,7 @@ missing(const CnvBlock &b, const Range &r, int channel)
   return weight * b.a.border_value[channel];
 }
 
-/* Value of a pixel's channel, summed over the input frames, borders resolved. */
+/* Returns the value of a pixel's channel, summed over the input frames, with borders resolved. */
 __device__ static float
 fetch(const CnvBlock &b, const Range &r, int x, int y, int channel)
 {
@@ -217,7 +217,7 @@ fetch(const CnvBlock &b, const Range &r, int x, int y, int channel)
   return sum;
 }
 
-/* Numbers of a channel that make levels of sums, in registers likewise. */
+/* Numbers of a channel that convert sums to levels, in registers as well. */
 struct Epilogue {
   bool absolute;
   float mid_bias, gain, fraction, lowest, highest;
@@ -236,14 +236,14 @@ epilogue_of(const CnvPlane &a, int channel)
           a.base[channel]};
 }
 
-/* A number between lowest and highest to a level. One rounding, ties to even: base is an even integer. */
+/* Converts a number between lowest and highest to a level. One rounding, ties to even: base is an even integer. */
 __device__ static uint32_t
 level_of(float value, const Epilogue &e)
 {
   return __float2int_rn(value) + e.base;
 }
 
-/* A sum with gain and fraction, clamped: v of plan.h. */
+/* Returns a sum times gain plus fraction, clamped: v of plan.h. */
 __device__ static float
 value_of_sum(float acc, const Epilogue &e)
 {
@@ -252,14 +252,14 @@ value_of_sum(float acc, const Epilogue &e)
   return fminf(fmaxf(fmaf(sum, e.gain, e.fraction), e.lowest), e.highest);
 }
 
-/* Between v and the input's level, by the region's weight. */
+/* Blends v with the input's level by the region's weight. */
 __device__ static float
 blend(float value, float level, float weight, const Epilogue &e)
 {
   return fmaf(1.0f - weight, level - (float)e.base - value, value);
 }
 
-/* Weight of the job's pixel (px, py). */
+/* Returns the weight of the job's pixel (px, py). */
 __device__ static float
 weight_at(const CnvBlock &b, int px, int py)
 {
@@ -270,14 +270,15 @@ weight_at(const CnvBlock &b, int px, int py)
 
 /* ---- renormalize ---- */
 
-/* S/P of border.h. */
+/* Returns S/P of border.h. */
 __device__ static float
 restore_sum(float sum, float found, float epsilon)
 {
   return fabsf(found) > epsilon ? sum / found : 0.0f;
 }
 
-/* The sum of an axis' taps that find one of n samples when their first lies on index `first`, by its prefix sums. */
+/* Returns the sum of those taps of an axis that meet one of n samples, by prefix sums. first: index of the sample below
+ * the first tap. */
 __device__ static float
 axis_found(unsigned taps, int n_taps, int first, int n)
 {
@@ -287,14 +288,14 @@ axis_found(unsigned taps, int n_taps, int first, int n)
   return begin < end ? prefix[end] - prefix[begin] : 0.0f;
 }
 
-/* S/P for one axis of separable taps; 1 where none is missing. */
+/* Returns S/P for one axis of separable taps; 1 if no sample is missing. */
 __device__ static float
 axis_factor(unsigned taps, int n_taps, float sum, float epsilon, int first, int n)
 {
   return inside(first, n_taps, n) ? 1.0f : restore_sum(sum, axis_found(taps, n_taps, first, n), epsilon);
 }
 
-/* The sum of the taps of a term that find a sample. x, y: where its first lies. */
+/* Returns the sum of the taps of a term that meet a sample. x, y: position of its first tap. */
 __device__ static float
 term_found(const CnvBlock &b, const CnvTerm &t, int x, int y)
 {
@@ -312,7 +313,7 @@ term_found(const CnvBlock &b, const CnvTerm &t, int x, int y)
   return found;
 }
 
-/* S/P for a separable term that stands alone: axis by axis. */
+/* Returns S/P for a single separable term, axis by axis. */
 __device__ static float
 separable_factor(const CnvBlock &b, const CnvTerm &t, int x, int y)
 {
@@ -320,8 +321,8 @@ separable_factor(const CnvBlock &b, const CnvTerm &t, int x, int y)
          axis_factor(t.taps[CNV_Y], t.n[CNV_Y], t.sum[CNV_Y], t.epsilon[CNV_Y], y - t.anchor[CNV_Y], b.height);
 }
 
-/* S/P for the sum of n terms. Those of a 3D kernel count by the weights of their frames, and those whose frame is
- * missing not at all. */
+/* Returns S/P for the sum of n terms. Terms of a 3D kernel are weighted by their frames; those of missing frames do not
+ * count. */
 __device__ static float
 sum_factor(const CnvBlock &b, const CnvTerm *terms, int n, int x, int y)
 {
@@ -344,7 +345,7 @@ sum_factor(const CnvBlock &b, const CnvTerm *terms, int n, int x, int y)
   return restore_sum(b.a.joint && !over_time ? b.a.sum : sum, found, b.a.joint ? b.a.epsilon : terms->epsilon[CNV_X]);
 }
 
-/* Adds a term's sum at (x, y) of the window to those of the terms before it. */
+/* Adds a term's sum at (x, y) of the window to the sum of the previous terms. */
 __device__ static float
 add_term(const CnvBlock &b, float total, float acc, const CnvTerm &t, int x, int y)
 {
@@ -353,7 +354,7 @@ add_term(const CnvBlock &b, float total, float acc, const CnvTerm &t, int x, int
   return b.a.combine == CNV_COMBINE_MAGNITUDE ? fmaf(acc, acc, total) : total + acc;
 }
 
-/* The sum of all terms. */
+/* Returns the sum of all terms. */
 __device__ static float
 terms_epilogue(const CnvBlock &b, float total, int x, int y)
 {
@@ -362,8 +363,8 @@ terms_epilogue(const CnvBlock &b, float total, int x, int y)
   return b.a.combine == CNV_COMBINE_MAGNITUDE ? sqrtf(total) : total;
 }
 
-/* Stores n samples one below the other, sample s of row y of the job and those below it, from sums of all terms that
- * lie `pitch` apart. Staged planes get the sums themselves, of which stage_out makes samples. */
+/* Stores n samples one below the other: sample s of row y of the job and those below it. Input: the sums of all terms,
+ * `pitch` apart. Staged planes get the sums themselves, which stage_out converts. */
 __device__ static void
 store_samples(const CnvBlock &b, int s, int y, const float *sum, int pitch, int n)
 {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * cells: mosaic of one frame's plain samples. A block makes whole cells, some rows of them in a turn: its threads add
- * up columns, each thread those of 16 bytes; then a few lanes add up the columns of a cell, and write its mean into a
- * row of outputs; then each thread stores 16 bytes of that row to rows of the cell.
+ * cells: mosaic of one frame's plain samples. A block filters whole cells, some rows of cells per turn. Each thread
+ * adds up the columns of 16 bytes. Then a few lanes add up the columns of a cell, and write its mean into a row of
+ * outputs. Then each thread stores 16 bytes of that row to the rows of the cell.
  *
- * Cells that are too large for one block are divided into slices of some rows. A first launch makes the sums of each
- * slice, a second one adds these and stores.
+ * Cells that are too large for one block are divided into slices of some rows. A first launch computes the sums of each
+ * slice, a second one adds these up and stores the means.
  *
- * Small cells are made by small_cells.cuh, if rows of samples allow it.
+ * small_cells.cuh filters small cells, if the alignment of rows permits it.
  */
 #pragma once
 
 #include "gpu/kernels/small_cells.cuh"
 
-/* A column's sum. */
+/* The type of a column's sum. */
 template <typename T> struct ColumnSum;
 template <> struct ColumnSum<uint8_t> {
   typedef uint16_t type;
@@ -43,7 +43,7 @@ find_share(const CellsShared &m, const CnvBlock &b, int s)
   return {cell, bits_between(begin, middle), bits_between(middle, end)};
 }
 
-/* Adds up 16 bytes: of samples of 8 bits, sums 2 * i and 2 * i + 1 are two pairs of 16 bits, the even and the odd
+/* Adds 16 bytes. For samples of 8 bits, sums 2 * i and 2 * i + 1 are each two numbers of 16 bits: the even and the odd
  * samples of word i. */
 template <typename T>
 __device__ static void
@@ -58,27 +58,27 @@ add_chunk(uint32_t (&sum)[8], const uint4 &chunk, uint32_t mask)
   }
 }
 
-/* Adds up to CNV_CELLS_BATCH rows, whose loads are under way at once. */
+/* Adds up to CNV_CELLS_BATCH rows, whose loads are in flight at once. */
 template <typename T>
 __device__ static void
 add_rows(uint32_t (&sum)[8], uint64_t at, int64_t step, int n, uint32_t mask)
 {
-  constexpr int few = 3; /* the smallest cells have no more */
+  constexpr int smallest = 3; /* the smallest cells have no more */
   uint4 chunk[CNV_CELLS_BATCH];
 
 #pragma unroll
   for (int i = 0; i < CNV_CELLS_BATCH; i++, at += step)
     chunk[i] = i < n ? __ldg((const uint4 *)at) : make_uint4(0, 0, 0, 0);
 #pragma unroll
-  for (int i = 0; i < few; i++)
+  for (int i = 0; i < smallest; i++)
     add_chunk<T>(sum, chunk[i], mask);
-  if (n > few)
+  if (n > smallest)
 #pragma unroll
-    for (int i = few; i < CNV_CELLS_BATCH; i++)
+    for (int i = smallest; i < CNV_CELLS_BATCH; i++)
       add_chunk<T>(sum, chunk[i], mask);
 }
 
-/* Loads the first bytes of a chunk: those behind them may be beyond the memory of the frame. */
+/* Loads the first bytes of a chunk: those after them may be outside the frame's memory. */
 __device__ static uint4
 load_part(uint64_t at, int bytes)
 {
@@ -91,7 +91,7 @@ load_part(uint64_t at, int bytes)
   return *(const uint4 *)word;
 }
 
-/* Adds sums of columns to those of the cells that have them. Sample i of a chunk has the channel of sample i % 4. */
+/* Adds sums of columns to the sums of their cells. Sample i of a chunk has the channel of sample i % 4. */
 template <typename T>
 __device__ static void
 add_to_cells(CellsShared &m, const CnvBlock &b, const uint32_t (&sum)[8], int row, int s)
@@ -130,7 +130,7 @@ add_to_cells(CellsShared &m, const CnvBlock &b, const uint32_t (&sum)[8], int ro
   }
 }
 
-/* Makes the sums of the thread's columns over its part of a row of cells. */
+/* Computes the sums of the thread's columns over its part of a row of cells. */
 template <typename T>
 __device__ static void
 sum_columns(CellsShared &m, const CnvBlock &b, const CellsPlace &place, const CellRows &rows)
@@ -194,7 +194,7 @@ sum_single_columns(CellsShared &m, const CnvBlock &b, int first_row, int n_rows)
 
 /* ---- means ---- */
 
-/* Adds up sums of columns from `from` to `to` - 1, of all parts. */
+/* Returns the sum of columns `from` to `to` - 1, over all parts. */
 template <typename T>
 __device__ static uint32_t
 add_columns(const CellsShared &m, int parts, int pitch, int from, int to, int step)
@@ -210,7 +210,7 @@ add_columns(const CellsShared &m, int parts, int pitch, int from, int to, int st
   return sum;
 }
 
-/* Adds up the lane's share of the sums of all slices. at: of the first slice's. */
+/* Returns the lane's share of the sums of all slices. at: index of the first slice's sums. */
 __device__ static int64_t
 add_slices(const uint32_t *at, int slices, int step, int lane, int lanes)
 {
@@ -299,8 +299,8 @@ copied_mask(const CnvBlock &b, int c)
   return *(const uint4 *)word;
 }
 
-/* Stores a part of 16 bytes, samples begin to end - 1, to a row. s: the first of all of them; from: they, in shared
- * memory. */
+/* Stores samples begin to end - 1 of 16 bytes to a row. s: the first of the 16 bytes' samples; from: the 16 bytes, in
+ * shared memory. */
 __device__ static void
 store_samples_of_chunk(const CnvBlock &b, const uint8_t *from, uint64_t out, uint64_t back, int s, int begin, int end)
 {
@@ -321,8 +321,8 @@ store_samples_of_chunk(const CnvBlock &b, const uint8_t *from, uint64_t out, uin
   }
 }
 
-/* Which parts of 16 bytes are stored, bytes `begin` to `end` - 1 of them: whole words, and up to two parts of the words
- * before and after these. */
+/* The bytes of 16 that are stored, `begin` to `end` - 1: whole words, and up to two parts of the words before and after
+ * these. */
 struct ChunkParts {
   int begin, end;
 
@@ -330,7 +330,7 @@ struct ChunkParts {
   {
     return begin <= 4 * i && 4 * i + 4 <= end;
   }
-  /* FALSE if all bytes lie within one word, which has others, too. */
+  /* Returns FALSE if all bytes lie within one word, which also has other bytes. */
   __device__ bool has_words() const
   {
     return (begin + 3) / 4 <= end / 4;
@@ -348,7 +348,7 @@ store_words(uint64_t out, const uint4 &chunk, const ChunkParts &part)
       *(uint32_t *)(out + 4 * i) = word[i];
 }
 
-/* Stores what lies before and after the words. from: all 16 bytes. */
+/* Stores the bytes before and after the words. from: all 16 bytes. */
 __device__ static void
 store_ends(uint64_t out, const uint8_t *from, const ChunkParts &part)
 {
@@ -364,7 +364,7 @@ store_ends(uint64_t out, const uint8_t *from, const ChunkParts &part)
     *(uint8_t *)(out + part.end - 1) = from[part.end - 1];
 }
 
-/* Returns the bits of a that mask has, and those of b that it lacks. */
+/* Returns the bits of a where mask is 1, and those of b where it is 0. */
 __device__ static uint4
 select_bits(const uint4 &mask, const uint4 &a, const uint4 &b)
 {
@@ -415,16 +415,16 @@ store_chunks(const CellsShared &m, const CnvBlock &b, const CellsPlace &place, c
 #pragma unroll 4
   for (; y < rows.out1; y += parts, out += out_step, back += back_step) {
     const uint4 kept = whole ? __ldg((const uint4 *)back) : load_part(back, part.end);
-    const uint4 made = select_bits(copied, kept, chunk);
+    const uint4 stored = select_bits(copied, kept, chunk);
 
     if (whole)
-      *(uint4 *)out = made;
+      *(uint4 *)out = stored;
     else
-      store_words(out, made, part);
+      store_words(out, stored, part);
   }
 }
 
-/* Stores a row of cells of a job with weights, a warp a row of samples; those of weight 0 stay as they are. */
+/* Stores a row of cells of a job with weights, one warp per row of samples. Samples of weight 0 are not written. */
 __device__ static void
 blend_rows(const CellsShared &m, const CnvBlock &b, const CellRows &rows, const float *row)
 {
@@ -464,11 +464,12 @@ blend_rows(const CellsShared &m, const CnvBlock &b, const CellRows &rows, const 
   }
 }
 
-/* Writes the turn's outputs into rows; or sums of slices to memory. All threads see the rows afterwards. */
+/* Writes the turn's outputs into rows, or sums of slices to memory. Includes a barrier, so that all threads see the
+ * rows. */
 __device__ static void
 make_rows(CellsShared &m, const CnvBlock &b, const CellsPlace &place, int first, int n, bool only_sums)
 {
-  if (m.part.small) {
+  if (m.part.in_groups) {
     make_small_cells(m, b, first, n);
     __syncthreads();
     return;
@@ -489,7 +490,7 @@ cells(const CnvBlock &b, bool only_sums)
 {
   __shared__ CellsShared m;
   const CellsPlace place = find_cells(m, b, only_sums);
-  const int turn = m.part.small ? m.part.n_y : b.cells.turn,
+  const int turn = m.part.in_groups ? m.part.n_y : b.cells.turn,
             slots = CNV_BLOCK_THREADS / (b.cells.threads_x * b.cells.parts);
 
 #pragma unroll 1

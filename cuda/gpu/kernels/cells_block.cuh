@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A block of the kernel cells: what it has in shared memory, and how it finds its cells. Pixels and rows count from the
- * window's first where they are read, and from the job's first where they are written.
+ * A block of the kernel cells: its shared memory, and how it finds its cells. Pixels and rows that are read are
+ * relative to the window, those that are written to the job.
  */
 #pragma once
 
 #include "gpu/kernels/block.cuh"
 
-/* An edge between cells along x: the first pixel after it, as it is read and as it is written. */
+/* An edge between cells along x: the first pixel after it, as an input and as an output coordinate. */
 struct CellEdge {
   int in, out;
 };
 
-/* A block's rows of a row of cells, as they are read and as they are written, and how many rows the cells have. */
+/* A block's rows of a row of cells, as input and as output coordinates, and the number of rows of the cells. */
 struct CellRows {
   int in0, in1, out0, out1, height;
 };
@@ -20,13 +20,13 @@ struct CellRows {
 /* A block's part of its job. */
 struct CellsPart {
   int n_x, n_y;       /* cells */
-  int left, out_left; /* samples with which 16 bytes begin, as they are read and written */
-  int samples, pitch; /* in 16 bytes, and of a row of the block */
+  int left, out_left; /* first samples of 16 bytes, as input and as output coordinates */
+  int samples, pitch; /* samples of 16 bytes, and of a row of the block */
   int slice, block;   /* block: number of the first slice's block in the job */
-  uint32_t inverse;   /* 2^32 / the channels of a row of cells, rounded up; 0: there is one */
-  bool adds, blends;  /* adds: sums of samples */
-  bool small;         /* threads make groups of cells, in registers */
-  bool wide; /* no 16 bytes have samples of more than two cells: threads add to sums of cells, not of columns */
+  uint32_t inverse;   /* 2^32 / the channels of a row of cells, rounded up; 0: there is one channel */
+  bool adds, blends;  /* adds: sums of samples, not means */
+  bool in_groups;     /* each thread filters groups of cells in registers */
+  bool wide; /* 16 bytes never have samples of more than two cells: threads add to sums of cells, not of columns */
 };
 
 /* Shared memory of a block. */
@@ -34,19 +34,19 @@ struct CellsShared {
   CellsPart part;
   union {
     uint4 column[2 * CNV_BLOCK_THREADS]; /* sums of columns: 16 bits of samples of 8 bits, 32 bits of others */
-    uint32_t sum[CNV_CELLS_SUMS];        /* of the turn's wide cells, by row, cell and channel */
+    uint32_t sum[CNV_CELLS_SUMS];        /* sums of the turn's wide cells, by row, cell and channel */
   };
-  alignas(16) float row[CNV_CELLS_CHUNK * CNV_BLOCK_THREADS]; /* outputs: samples; of jobs with weights, their values */
+  alignas(16) float row[CNV_CELLS_CHUNK * CNV_BLOCK_THREADS]; /* outputs: samples; with weights, their values */
   CellEdge edge[CNV_CELLS_MAX + 1];
   CellRows rows[CNV_CELLS_MAX_ROWS];
 };
 
-/* A thread's place in a turn: its row of cells, its part of that, and its 16 bytes. */
+/* A thread's place in a turn: its row of cells, its part of that row, and its 16 bytes. */
 struct CellsPlace {
   int row, part, x;
 };
 
-/* The samples of a thread's 16 bytes that each of two cells side by side has, as bits, and the first cell. */
+/* The samples (bits) of a thread's 16 bytes that belong to each of two neighbouring cells, and the first cell. */
 struct CellsShare {
   int cell;
   uint32_t left, right;
@@ -54,7 +54,7 @@ struct CellsShare {
 
 /* ---- the block ---- */
 
-/* Returns the first pixel or row of the window that cell k has; and of the job, that takes its mean. */
+/* Returns the first pixel or row of cell k in the window, or in the job, whose pixels get its mean. */
 __device__ static int
 edge_in(const CnvBlock &b, int axis, int k)
 {
@@ -71,7 +71,7 @@ edge_out(const CnvBlock &b, int axis, int k)
   return cnv_cell_edge(&b.a, &b.job, axis, k) - (axis == CNV_X ? b.job.x : b.job.y);
 }
 
-/* Returns what lies between two edges, or a block's slice of that. */
+/* Returns the range between two edges, or a block's slice of it. */
 __device__ static int2
 slice_of(const CnvBlock &b, int from, int to)
 {
@@ -82,14 +82,15 @@ slice_of(const CnvBlock &b, int from, int to)
   return make_int2(min(from + slice * share, to), min(from + (slice + 1) * share, to));
 }
 
-/* Returns samples from a multiple of 16 bytes up to the address; 0 if rows differ in that. */
+/* Returns the samples between the previous multiple of 16 bytes and the address; 0 if that differs between rows. */
 __device__ static int
 samples_after_chunk(uint64_t address, int stride, int bytes)
 {
   return stride % CNV_CELLS_CHUNK ? 0 : (int)(address % CNV_CELLS_CHUNK) >> (bytes - 1);
 }
 
-/* Returns TRUE if small_cells.cuh makes the block: its first cell is whole and begins at a word, read and written. */
+/* Returns TRUE if small_cells.cuh filters the block: its first cell is whole and begins at a word, in input and output.
+ */
 __device__ static bool
 is_small(const CnvBlock &b, const CellsPart &p, int x0)
 {
@@ -98,15 +99,16 @@ is_small(const CnvBlock &b, const CellsPart &p, int x0)
   const int start = cnv_cell_start(&b.a, CNV_X, x0) + b.job.cells_x - b.job.window_x;
   const uint64_t at = input_at(b, in * C, 0) | b.in_stride | (uint64_t)((out * C - p.out_left) * b.bytes);
 
-  return b.cells.small && b.cells.slices == 1 && p.adds && !p.blends && start == in && (x0 & ((1 << shift) - 1)) == 0 &&
-         at % unit == 0 && edge_in(b, CNV_X, last) - in == edge_out(b, CNV_X, last) - out;
+  return b.cells.group_cells && b.cells.slices == 1 && p.adds && !p.blends && start == in &&
+         (x0 & ((1 << shift) - 1)) == 0 && at % unit == 0 &&
+         edge_in(b, CNV_X, last) - in == edge_out(b, CNV_X, last) - out;
 }
 
 __device__ static CellsPart
 find_part(const CnvBlock &b, int x0, int y0, bool only_sums)
 {
-  const CnvCellBlocks &of = b.cells;
-  CellsPart p = {min(of.cells[CNV_X], of.end[CNV_X] - x0), min(of.cells[CNV_Y], of.end[CNV_Y] - y0)};
+  const CnvCellBlocks &blocks = b.cells;
+  CellsPart p = {min(blocks.cells[CNV_X], blocks.end[CNV_X] - x0), min(blocks.cells[CNV_Y], blocks.end[CNV_Y] - y0)};
   const int channels = p.n_x * b.a.channels;
 
   p.left = edge_in(b, CNV_X, x0) * b.a.channels;
@@ -114,49 +116,49 @@ find_part(const CnvBlock &b, int x0, int y0, bool only_sums)
   p.out_left = edge_out(b, CNV_X, x0) * b.a.channels;
   p.out_left -= samples_after_chunk(b.out + (int64_t)p.out_left * b.bytes, b.out_stride, b.bytes);
   p.samples = CNV_CELLS_CHUNK >> (b.bytes - 1);
-  p.pitch = of.threads_x * p.samples;
-  p.slice = of.slices == 1 ? 0 : b.block_y % of.slices;
+  p.pitch = blocks.threads_x * p.samples;
+  p.slice = blocks.slices == 1 ? 0 : b.block_y % blocks.slices;
   p.block = (b.block_y - p.slice) * b.columns + b.block_x;
   p.inverse = channels > 1 ? 0xffffffffu / channels + 1 : 0;
-  p.adds = cnv_cells_have_means(&b.a) && (of.slices == 1 || only_sums);
+  p.adds = cnv_cells_have_means(&b.a) && (blocks.slices == 1 || only_sums);
   p.blends = b.job.coverage_pitch > 0;
-  p.small = is_small(b, p, x0);
-  p.wide = p.adds && !p.small && of.wide && b.in_stride % CNV_CELLS_CHUNK == 0;
+  p.in_groups = is_small(b, p, x0);
+  p.wide = p.adds && !p.in_groups && blocks.wide && b.in_stride % CNV_CELLS_CHUNK == 0;
   return p;
 }
 
-/* Finds the block's cells; by all threads, which see them afterwards. */
+/* Finds the block's cells. Called by all threads, which see the result afterwards. */
 __device__ static CellsPlace
 find_cells(CellsShared &m, const CnvBlock &b, bool only_sums)
 {
-  const CnvCellBlocks &of = b.cells;
-  const int x0 = of.first[CNV_X] + b.block_x * of.cells[CNV_X];
-  const int block_row = of.slices == 1 ? b.block_y : b.block_y / of.slices;
-  const int y0 = of.first[CNV_Y] + block_row * of.cells[CNV_Y];
-  const int slot = threadIdx.x / of.threads_x, row = slot / of.parts;
+  const CnvCellBlocks &blocks = b.cells;
+  const int x0 = blocks.first[CNV_X] + b.block_x * blocks.cells[CNV_X];
+  const int block_row = blocks.slices == 1 ? b.block_y : b.block_y / blocks.slices;
+  const int y0 = blocks.first[CNV_Y] + block_row * blocks.cells[CNV_Y];
+  const int slot = threadIdx.x / blocks.threads_x, row = slot / blocks.parts;
 
-  for (int i = threadIdx.x; i <= of.cells[CNV_X]; i += CNV_BLOCK_THREADS) {
-    const int k = min(x0 + i, of.end[CNV_X]);
+  for (int i = threadIdx.x; i <= blocks.cells[CNV_X]; i += CNV_BLOCK_THREADS) {
+    const int k = min(x0 + i, blocks.end[CNV_X]);
 
     m.edge[i] = {edge_in(b, CNV_X, k), edge_out(b, CNV_X, k)};
   }
-  for (int i = threadIdx.x; i < of.cells[CNV_Y]; i += CNV_BLOCK_THREADS) {
-    const int k = min(y0 + i, of.end[CNV_Y] - 1), from = edge_in(b, CNV_Y, k), to = edge_in(b, CNV_Y, k + 1);
+  for (int i = threadIdx.x; i < blocks.cells[CNV_Y]; i += CNV_BLOCK_THREADS) {
+    const int k = min(y0 + i, blocks.end[CNV_Y] - 1), from = edge_in(b, CNV_Y, k), to = edge_in(b, CNV_Y, k + 1);
     const int2 in = slice_of(b, from, to), out = slice_of(b, edge_out(b, CNV_Y, k), edge_out(b, CNV_Y, k + 1));
 
     m.rows[i] = {in.x, in.y, out.x, out.y, to - from};
   }
   if (threadIdx.x == CNV_BLOCK_THREADS - 1)
     m.part = find_part(b, x0, y0, only_sums);
-  for (int i = threadIdx.x; i < CNV_CELLS_SUMS && of.wide; i += CNV_BLOCK_THREADS)
+  for (int i = threadIdx.x; i < CNV_CELLS_SUMS && blocks.wide; i += CNV_BLOCK_THREADS)
     m.sum[i] = 0;
   __syncthreads();
-  return {row, slot - row * of.parts, (int)threadIdx.x - slot * of.threads_x};
+  return {row, slot - row * blocks.parts, (int)threadIdx.x - slot * blocks.threads_x};
 }
 
 /* ---- means ---- */
 
-/* Returns 1 / b, as divide() takes it. */
+/* Returns 1 / b for divide(). */
 __device__ static float
 inverse_of(float b)
 {
@@ -166,7 +168,7 @@ inverse_of(float b)
   return fmaf(inverse, fmaf(-b, inverse, 1.0f), inverse);
 }
 
-/* Returns a / b as the compiler's division does, which first looks for numbers far from 1. */
+/* Returns a / b with the bits of the compiler's division, without its tests for numbers far from 1. */
 __device__ static float
 divide(float a, float b, float inverse)
 {

@@ -7,12 +7,13 @@
 
 #include "gpu/kernels/tile_borders.cuh"
 
-/* How the weights of 16 bytes of samples are loaded: 16 bytes, the 8 aligned bytes that have them, or byte by byte. */
+/* How the weights of 16 bytes of samples are loaded: as 16 bytes, as the 8 aligned bytes that contain them, or byte by
+ * byte. */
 enum WeightLoad { WEIGHTS_BY_16, WEIGHTS_BY_8, WEIGHTS_BY_1 };
 
 /* Locates the weights of 16 bytes of samples, in every row of a job. */
 struct WeightColumn {
-  const uint8_t *at; /* in the job's first row: what a load begins with; NULL: no sample of these is the job's */
+  const uint8_t *at; /* address of a load in the job's first row; NULL: the job has none of these samples */
   int pitch;
   uint32_t select[4]; /* __byte_perm selectors: 8 loaded bytes to the weights of each word of samples */
 };
@@ -44,7 +45,7 @@ weight_column(const CnvTileArgs &l, const CnvTileJob &s, int x)
   return column;
 }
 
-/* Returns the weights of a column in a row, which counts from the job's first. */
+/* Returns the weights of a column in a row, counted from the job's first. */
 template <typename T, WeightLoad BY>
 __device__ static uint4
 load_weights(const WeightColumn &column, int row)
@@ -53,7 +54,7 @@ load_weights(const WeightColumn &column, int row)
   const uint8_t *at = column.at + (int64_t)row * column.pitch;
   uint2 bytes = {};
 
-  /* The kernel before may have written them: no load goes through the first-level cache. */
+  /* The previous kernel may have written them, so loads bypass the first-level cache. */
   if (BY == WEIGHTS_BY_16)
     return __ldcg((const uint4 *)at);
   if (BY == WEIGHTS_BY_8)
@@ -105,7 +106,7 @@ template <> struct Pair<uint16_t> {
   typedef uint32_t type;
 };
 
-/* Returns two samples of the input at an even place, as far as the job has them. */
+/* Returns two samples of the input at an even place, clipped to the job. */
 template <typename T>
 __device__ static typename Pair<T>::type
 input_pair(const TileParams &params, int x, int y)
@@ -133,7 +134,7 @@ number_of(uint32_t word, int i, uint32_t mask)
          INTEGERS;
 }
 
-/* Returns the level between the input's and a value, which it clamps first. unit: of the input's sample. */
+/* Clamps a value and blends it with the input's level. unit: of the input's sample. */
 __device__ static int
 blend_level(float value, float input, float weight, float unit, float full)
 {
@@ -142,7 +143,7 @@ blend_level(float value, float input, float weight, float unit, float full)
   return __float_as_int(fmaf(clamped - level, weight * (1.0f / 255.0f), level) * __int_as_float(1));
 }
 
-/* Returns true if a word of weights has one that is 0. */
+/* Returns true if a word of weights has a weight of 0. */
 template <typename T>
 __device__ static bool
 has_zero(uint32_t weights)
@@ -157,7 +158,7 @@ chunk_has_zero(const uint4 &weights)
   return has_zero<T>(weights.x) || has_zero<T>(weights.y) || has_zero<T>(weights.z) || has_zero<T>(weights.w);
 }
 
-/* Returns 16 bytes of results with the input's samples where channels are copied (CnvTileJob.copied_bits). */
+/* Returns 16 bytes of results, in which copied channels have the input's samples (CnvTileJob.copied_bits). */
 template <typename T>
 __device__ static uint4
 merge_copied(const uint2 &copied, const uint4 &before, const uint4 &now)
@@ -168,7 +169,7 @@ merge_copied(const uint2 &copied, const uint4 &before, const uint4 &now)
                     merge(before.w, now.w, second));
 }
 
-/* Stores one row's 16 bytes of results where their weights are not 0; another job may write the other samples. */
+/* Stores those of 16 bytes of results whose weights are not 0; another job may write the other samples. */
 template <typename T>
 __device__ static void
 store_weighed(const TileParams &params, const uint4 &now, const uint4 &weights, int x, int y)

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * decimate: one sample of step x step pixels (CnvDecimation), by two products of banded matrices as blur has them. Rows
+ * decimate: one sample per step x step pixels (CnvDecimation), by two products with banded matrices, as in blur. Rows
  * of samples of 8 bits are multiplied as they are, mma.m16n8k32 in u8, since a spline's taps are integers; others as
- * f16, exactly too. A warp makes row sums of 16 rows by 16 samples. They become f16 about the tile's middle pixel, so
- * that smooth content has small numbers, and flat content is exact. A column's taps make samples of them.
+ * f16, exactly too. A warp computes row sums of 16 rows by 16 samples. They become f16 relative to the tile's middle
+ * pixel, so that smooth content has small numbers, and flat content is exact. The taps along y turn them into samples.
  *
- * Channels are separated as they are loaded. If a tile has fewer than four times 16 samples side by side, warps share
- * its rows, and their sums are added up on the way out.
+ * Channels are separated as they are loaded. If a tile is narrower than 64 samples, warps share its rows, and their
+ * sums are added up before they are stored.
  */
 #pragma once
 
 #include "gpu/kernels/blur.cuh"
 
-/* Sums over a row's pixels, of 16 samples by 8 rows: for samples of 8 bits integers above the bits of 2^23. */
+/* Sums along rows for 16 samples by 8 rows; for samples of 8 bits, integers above the bits of 2^23. */
 template <typename T> struct RowSums;
 template <> struct RowSums<uint8_t> {
   int sum[4];
 
-  /* unit: the sum of the spline's taps. middle: a sample, which the sums are to lie about. */
+  /* unit: sum of the spline's taps. middle: the sample to which the sums are relative. */
   __device__ void begin(float, float)
   {
     sum[0] = sum[1] = sum[2] = sum[3] = __float_as_int(INTEGERS);
@@ -113,7 +113,7 @@ load_pixels(uint2 (&to)[C], const uint8_t *at, const SampleBits &bits, uint16_t)
 /* Groups of eight samples of a column that a warp makes. */
 #define CNV_DECIMATE_COLUMNS (CNV_DECIMATE_ROWS / 8)
 
-/* A warp's way through a tile: makes the sums of 16 samples of the first N of C channels, about `middle`. */
+/* Computes a warp's part of a tile: the sums of 16 samples of the first N of C channels, relative to `middle`. */
 template <typename T, int C, int N>
 __device__ static void
 decimate_rows(const CnvTileJob &s, float (&sum)[N][CNV_DECIMATE_COLUMNS][4], const float (&middle)[N])
@@ -185,7 +185,7 @@ decimate_rows(const CnvTileJob &s, float (&sum)[N][CNV_DECIMATE_COLUMNS][4], con
   }
 }
 
-/* Two numbers of a lattice (CnvLattice), of sums about `middle`. */
+/* Converts two sums relative to `middle` to numbers of a lattice (CnvLattice). */
 template <typename T>
 __device__ static uint32_t
 numbers_of(float low, float high, float middle)
@@ -198,7 +198,7 @@ numbers_of(float low, float high, float middle)
   return __byte_perm(a, b, 0x5410);
 }
 
-/* Adds up what the warps have of a tile's samples and stores them, with the margins of rows. */
+/* Adds up the warps' parts of a tile's samples and stores them, with the margins of rows. */
 template <typename T, int N>
 __device__ static void
 store_decimated(const CnvTileArgs &l, const CnvTileJob &s, const float (&sum)[N][CNV_DECIMATE_COLUMNS][4],
@@ -208,7 +208,7 @@ store_decimated(const CnvTileArgs &l, const CnvTileJob &s, const float (&sum)[N]
   const CnvLattice &to = d.to;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, shares = CNV_TILE_WARPS / d.groups, width = 16 * d.groups;
   const int pitch = width + 4, rows = s.rows >> to.shift[CNV_Y];
-  const int x = column * width, y = row * rows; /* from the first sample on */
+  const int x = column * width, y = row * rows; /* relative to the first sample */
   const int last = min(width - 1, to.last[CNV_X] - to.first[CNV_X] - x);
   const int left = column == 0 ? CNV_DECIMATED_MARGIN / 8 : 0;
   const int chunks =
@@ -266,7 +266,7 @@ store_decimated(const CnvTileArgs &l, const CnvTileJob &s, const float (&sum)[N]
     }
 }
 
-/* Fills in what is missing of a tile: seldom, so that the code is kept apart. */
+/* Fills in the missing samples of a tile. Rarely needed, so the code is not inlined. */
 template <typename T, int SAMPLES>
 __device__ __noinline__ static void
 complete_tile(const CnvTileArgs &l, const TileParams &params, const TileBox box)
@@ -281,7 +281,7 @@ complete_tile(const CnvTileArgs &l, const TileParams &params, const TileBox box)
   fill_tile<T, SAMPLES>(params, box, part, (T *)cnv_tiles, 0);
 }
 
-/* Starts the copies of the tile, by all threads. */
+/* Starts the copies of the tile with all threads. */
 template <typename T>
 __device__ static void
 start_tile(const CnvTileArgs &l, const TileParams &params, const TileBox &box, uint64_t *barrier)
@@ -311,7 +311,7 @@ complete(const CnvTileArgs &l, const TileParams &params, const TileBox &box, uin
 {
   const bool has_map = l.maps >> params.s.pointers & 1;
 
-  wait_for_copies(); /* of bands, too */
+  wait_for_copies(); /* also those of bands */
   __syncthreads();
 #if CNV_BULK_COPIES
   if (has_map)
@@ -333,11 +333,11 @@ decimate_tile(const CnvTileArgs &l, const TileParams &params, const TileBox &box
   for (int c = 0; c < N; c++)
     middle[c] = (float)(pixel[c] >> s.shift & s.full_bits);
   decimate_rows<T, C, N>(s, sum, middle);
-  __syncthreads(); /* the tile's memory takes the sums */
+  __syncthreads(); /* the sums reuse the tile's memory */
   store_decimated<T, N>(l, s, sum, middle, column, row);
 }
 
-/* WIDE: three and four channels, else one and two. */
+/* WIDE: three or four channels, else one or two. */
 template <typename T, bool WIDE>
 __device__ static void
 decimate(const CnvTileArgs &l)
@@ -357,7 +357,7 @@ decimate(const CnvTileArgs &l)
   const int shift_x = d.to.shift[CNV_X], shift_y = d.to.shift[CNV_Y], step_y = 1 << shift_y;
   const int first_x = d.to.first[CNV_X] + column * 16 * d.groups;
   const int first_y = d.to.first[CNV_Y] + row * (s.rows >> shift_y);
-  /* What lies beyond the last samples' own pixels is not needed. */
+  /* Pixels beyond those of the last sample are not needed. */
   const int width = CNV_DECIMATE_APRON + ((min(16 * d.groups, d.to.last[CNV_X] + 1 - first_x) + 1) << shift_x);
   const TileBox box = {(d.anchor + (first_x << shift_x) - CNV_DECIMATE_APRON) * s.channels,
                        s.job.y + (first_y << shift_y) - (step_y - 1),
@@ -395,8 +395,8 @@ decimate(const CnvTileArgs &l)
   }
 }
 
-/* decimate_again: samples of a coarser lattice, a power of two times the step, by the spline's taps for it.
- * Neighbouring lanes share the rows of a number, of margins too, so that their loads are under way at once. */
+/* decimate_again: samples of a lattice whose step is larger by a power of two, with the spline's taps for that.
+ * Neighbouring lanes share the rows of a sample, margins included, so that their loads are in flight at once. */
 __device__ static void
 decimate_again(const CnvTileArgs &l)
 {

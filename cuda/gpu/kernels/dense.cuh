@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * dense: taps of any rank on the tensor cores, in integers, which is exact: mma.m16n8k32 multiplies samples as they lie
- * in memory by digits of taps. A tap is digit[0] * 256^(D-1) + ... + digit[D-1], each from -128 to 127; a sample of 16
- * bits is two bytes, which are digits themselves, so that its sums by powers of 256 are those of three numbers
- * (gpu/dense.c).
+ * dense: taps of any rank on the tensor cores, in integers, which is exact: mma.m16n8k32 multiplies samples, as stored
+ * in memory, by digits of taps. A tap is digit[0] * 256^(D-1) + ... + digit[D-1], each from -128 to 127; a sample of 16
+ * bits is two digits itself, so a product of two-digit taps has sums for three powers of 256 (gpu/dense.c).
  *
  *   S[y][x] = sum over rows of taps j and k of I[y + j][k] * B[j][k][x]: A the image, 16 rows of a window, B the taps
  * of a row on the bytes that 8 outputs reach
  *
- * Rows of taps, of all frames one after the other, go in pairs, whose two windows make K times 32 bytes. A lane's words
- * of A are words of the tile. Where a window serves two products, their outputs are ordered so that a lane has four
- * neighbours. Each frame over time has taps of its own; so have the two terms of a magnitude, whose sums stay apart.
+ * Rows of taps, of all frames one after the other, are multiplied in pairs, whose two windows have K times 32 bytes. A
+ * lane's words of A are words of the tile. If a window serves two products, their outputs are ordered so that a lane
+ * has four neighbours. Each frame over time has its own taps, and so does each of the two terms of a magnitude, whose
+ * sums stay separate.
  *
- * Few taps over time go otherwise (dense_over_time): A is 16 windows of one row side by side, of one frame and of the
- * next, and serves each row of taps in turn for the outputs that it belongs to, whose sums stay in registers.
+ * Small kernels over time use dense_over_time instead: A is 16 windows of one row side by side, of one frame and of the
+ * next. It is multiplied by each row of taps in turn, and the sums of the outputs stay in registers.
  */
 #pragma once
 
@@ -27,14 +27,14 @@ multiply_bytes(int (&sum)[4], const uint32_t (&a)[4], uint2 b)
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b.x), "r"(b.y));
 }
 
-/* Adds two rows of taps to a warp's 16 rows by N products. from: the lane's first word of the tile; the second row of
- * taps is for those so many bytes on. */
+/* Adds the products of two rows of taps to a warp's 16 rows by N products. from: the lane's first word of the tile; the
+ * second row of taps reads `second_row` bytes further on. */
 template <typename T, int K, int N, int TERMS, int D, int PRODUCTS>
 __device__ static void
 add_taps(int (&sums)[N][TERMS][D][4], const uint8_t *from, int pitch, int second_row, uint32_t mask,
          const uint2 (&taps)[K][TERMS][D][PRODUCTS])
 {
-  /* From window to window, and to the last word of all, in units of 8 bytes. */
+  /* Distances between windows, and to the last word of all, in units of 8 bytes. */
   constexpr int bytes = sizeof(T), windows = N / PRODUCTS, step = PRODUCTS * bytes;
   constexpr int units = (windows - 1) * step + 2 * K - 1;
   uint32_t word[2][units][2];
@@ -63,7 +63,7 @@ add_taps(int (&sums)[N][TERMS][D][4], const uint8_t *from, int pitch, int second
   }
 }
 
-/* Numbers that turn sums into levels, in registers. */
+/* Numbers that convert sums to levels, in registers. */
 struct DenseEpilogue {
   float gain, offset, bias[2];
   int full, shift;
@@ -80,10 +80,10 @@ total_of(const int (&digit)[D][4], int i)
   return fmaf((float)(digit[0][i] * 256 + digit[D > 1][i]), 256.0f, (float)digit[D - 1][i]);
 }
 
-/* Added to the squares of a magnitude: square_root takes no 0. */
+/* Added to the squares of a magnitude, since square_root does not accept 0. */
 #define LEAST_SQUARE 1e-30f
 
-/* The square root rounded to nearest, as sqrtf makes it, without that one's other cases and its branch. */
+/* Returns the square root, rounded to nearest as by sqrtf, without the special cases of sqrtf and their branch. */
 __device__ static float
 square_root(float x)
 {
@@ -94,7 +94,7 @@ square_root(float x)
   return fmaf(fmaf(-root, root, x), 0.5f * inverse, root);
 }
 
-/* The value of output i of a lane's four, in levels, not yet clamped. */
+/* Returns the value of output i of a lane's four, in levels, not yet clamped. */
 template <bool ABSOLUTE, int TERMS, int D>
 __device__ static float
 dense_value(const int (&sums)[TERMS][D][4], const DenseEpilogue &f, int i)
@@ -134,7 +134,7 @@ put_levels(uint16_t *to, int first, int second, const DenseEpilogue &f)
   *(uint32_t *)to = (uint32_t)(first | second << 16);
 }
 
-/* The values of a lane's four outputs, of which none is made later: sums take more registers. */
+/* Returns the values of a lane's four outputs, all computed now: the sums would need more registers. */
 template <int TERMS, int D>
 __device__ static void
 dense_values(float (&value)[4], const int (&sums)[TERMS][D][4], const DenseEpilogue &f, bool absolute)
@@ -159,11 +159,11 @@ put_blended(T *to, const float *value, const DenseEpilogue &f, typename Pair<T>:
   for (int i = 0; i < 2; i++)
     level[i] = blend_level(value[i], number_of<T>(input, i, mask), number_of<T>(weights, i, 0xffffffffu), unit, full);
   put_levels(to, level[0], level[1], f);
-  if (sizeof(T) > 1) /* samples of weight 0 keep other bits, too */
+  if (sizeof(T) > 1) /* samples of weight 0 also keep their bits that carry no value */
     *(typename Pair<T>::type *)to |= input & ~mask & __vcmpeq2(weights, 0);
 }
 
-/* Stores the lane's results of 16 rows to shared memory, the first of them at byte `to` (output_offset). PRODUCTS: of a
+/* Stores the lane's results of 16 rows to shared memory, the first of them at byte `to` (output_offset). PRODUCTS: per
  * window. */
 template <typename T, int PRODUCTS, bool ABSOLUTE, int N, int TERMS, int D>
 __device__ static void
@@ -181,8 +181,8 @@ put_sums(const int (&sums)[N][TERMS][D][4], const DenseEpilogue &f, int to)
   }
 }
 
-/* Blends the lane's results with the input by weights. input: gives two samples, by bytes from the lane's first, of
- * either half. */
+/* Blends the lane's results with the input by weights. input: returns two samples of either half, by their byte offset
+ * from the lane's first. */
 template <typename T, int PRODUCTS, int N, int TERMS, int D, typename Input>
 __device__ static void
 blend_sums(const int (&sums)[N][TERMS][D][4], const DenseEpilogue &f, bool absolute, int to, const Input &input)
@@ -200,8 +200,8 @@ blend_sums(const int (&sums)[N][TERMS][D][4], const DenseEpilogue &f, bool absol
   }
 }
 
-/* ROWS: rows of taps whose words stay in registers; 0: any number. COLUMNS: samples that a warp makes side by
- * side. */
+/* ROWS: rows of taps whose words stay in registers; 0: any number, from memory. COLUMNS: samples side by side per warp.
+ */
 template <typename T, int K, int TERMS, int D, int ROWS, int COLUMNS, bool BLENDS>
 __device__ static void
 dense(const CnvTileArgs &l)
@@ -212,7 +212,7 @@ dense(const CnvTileArgs &l)
   constexpr int pitch = CNV_TILE_PITCH(16, CNV_TILE_WIDTH * bytes, lead * bytes);
   constexpr int row_bytes = CNV_TILE_WIDTH * bytes;
   constexpr TileShape shape = {CNV_TILE_WIDTH + 2 * apron / bytes, apron / bytes, pitch, row_bytes};
-  /* Warps side by side; the others make the rows below. */
+  /* Warps side by side; the others filter the rows below. */
   constexpr int warps_x = CNV_TILE_WIDTH / COLUMNS, step = 16 * CNV_TILE_WARPS / warps_x;
   __shared__ TileParams params;
   __shared__ alignas(8) uint64_t barrier;
@@ -241,7 +241,7 @@ dense(const CnvTileArgs &l)
     int sums[COLUMNS / 8][TERMS][D][4] = {};
     const uint8_t *row = from + y * pitch;
     int nth = 0;
-    /* Bytes to the row of taps so many after this one, where those end with a frame's. */
+    /* Returns the byte offset of the row of taps `rows` further on, which may be in another frame. */
     const auto next = [&](int rows) {
       nth = nth + rows < n_rows ? nth + rows : 0;
       return nth ? rows * pitch : frame_bytes - (n_rows - rows) * pitch;
@@ -264,7 +264,7 @@ dense(const CnvTileArgs &l)
       blend_sums<T, products>(sums, epilogue, s.combine == CNV_COMBINE_ABSOLUTE, to + y * 128, [&](int byte, int half) {
         const int first = x + 2 * products * t;
 
-        /* Without taps, shared memory has no samples; with several frames, it has the samples of each. */
+        /* Without taps shared memory has no samples; with several frames it has the samples of each. */
         return n_rows == 0 || l.sources.n > 0
                    ? input_pair<T>(params, tile.at.x + first + byte / bytes, tile.at.y + y + g + 8 * half)
                    : *(const typename Pair<T>::type *)(cnv_tiles + tile.rows * row_bytes +
@@ -281,11 +281,11 @@ dense(const CnvTileArgs &l)
 
 /* ---- over time ---- */
 
-/* Rows of outputs that a warp makes at a time. */
+/* Rows of outputs that a warp computes at a time. */
 #define CNV_DENSE_GROUP 4
 
-/* The sums of the taps of the first USED pairs of frames for GROUP rows of 128 outputs. frame: the lane's first
- * word of each frame; y: bytes to the first row. */
+/* Returns the sums over the first USED pairs of frames for GROUP rows of 128 outputs. frame: the lane's first word of
+ * each frame; y: byte offset of the first row. */
 template <int USED, int GROUP, int ROWS, int PAIRS>
 __device__ static void
 sum_taps_of_frames(int (&sums)[GROUP][1][2][4], const uint8_t *const (&frame)[2 * PAIRS], int y,
@@ -310,7 +310,7 @@ sum_taps_of_frames(int (&sums)[GROUP][1][2][4], const uint8_t *const (&frame)[2 
     }
 }
 
-/* Stores them to shared memory, the first at byte `to` (output_offset). */
+/* Stores these sums as levels to shared memory, the first at byte `to` (output_offset). */
 template <bool ABSOLUTE>
 __device__ static void
 put_rows(const int (&sums)[CNV_DENSE_GROUP][1][2][4], const DenseEpilogue &f, int to)
@@ -324,7 +324,7 @@ put_rows(const int (&sums)[CNV_DENSE_GROUP][1][2][4], const DenseEpilogue &f, in
   }
 }
 
-/* Blends a row of results by weights: more rows would take too many registers. x, y: the lane's first output. */
+/* Blends one row of results by weights: more rows would need too many registers. x, y: the lane's first output. */
 __device__ static void
 blend_row(const int (&sums)[1][1][2][4], const DenseEpilogue &f, bool absolute, int to, const TileParams &params, int x,
           int y)
@@ -337,7 +337,8 @@ blend_row(const int (&sums)[1][1][2][4], const DenseEpilogue &f, bool absolute, 
     put_blended(cnv_tiles + (to ^ 64 * half), value + 2 * half, f, input_pair<uint8_t>(params, x + 64 * half, y));
 }
 
-/* ROWS of taps of PAIRS of frames at most; beside an odd one it stands itself, with taps of 0. */
+/* Filters with up to ROWS rows of taps and PAIRS pairs of frames. An odd frame is paired with itself, with taps of 0.
+ */
 template <int ROWS, int PAIRS, bool BLENDS>
 __device__ static void
 dense_over_time(const CnvTileArgs &l)

@@ -1,47 +1,47 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * fused: both passes of separable taps of one term in one launch, in float32, from a tile with its apron in shared
- * memory (tile.cuh). A block goes down its tile by 16 rows:
+ * memory (tile.cuh). A block moves down its tile by 16 rows at a time:
  *
  *   columns   a thread has four neighbouring samples and sums of eight rows: each sample is added to all sums that
  *             take it, as it comes
  *   rows      sums pass through shared memory, each channel apart; a thread makes eight neighbouring outputs of a
  *             channel, which take the place of rows of the tile that are done
  *
- * Taps of an axis count as groups of eight and one more, which zeros make them.
+ * The taps of an axis are padded with zeros to groups of eight and one more.
  */
 #pragma once
 
 #include "gpu/kernels/tile.cuh"
 
-#define FUSED_OUTPUTS 8 /* of a thread, along an axis; and taps of a group */
+#define FUSED_OUTPUTS 8 /* outputs of a thread along an axis; also taps of a group */
 #define FUSED_TAPS (CNV_FUSED_MAX_TAPS + 15)
 
-/* Sums from channel to channel and from row to row, by fours, so that the fours that eight lanes read at once
- * (make_rows) lie in different banks; and of all rows, with zeros behind for taps that are zeros. */
+/* Pitch of sums between channels and between rows, in units of four, so that the units that eight lanes read at once
+ * (make_rows) are in different banks; and the sums of all rows, followed by zeros for taps that are zeros. */
 #define FUSED_CHANNEL_PITCH(channels) (CNV_FUSED_LOADED / 4 / (channels) + 1)
 #define FUSED_ROW_PITCH(channels) (CNV_FUSED_LOADED / 4 + 4 + (channels) % 2)
 #define FUSED_SUMS (CNV_FUSED_ROWS * FUSED_ROW_PITCH(1) + 8)
 
-/* Samples and sums are taken times 2^-64, and levels times 2^-149: so the bits of a level, as a float32, are the
- * integer itself (a negative one's are that of a negative integer), rounded once, ties to even, by the multiplication
- * that makes it. Samples of 16 bits count as they lie in memory, and so are 2^shift times as large. */
+/* Samples and sums are scaled by 2^-64, and levels by 2^-149. So the bits of a level, as a float32, are the integer
+ * itself (those of a negative one are a negative integer), rounded once, ties to even, by the multiplication that
+ * computes it. Samples of 16 bits are used as stored, and so are 2^shift times as large. */
 #define FUSED_INTEGERS 0x2b000000u /* as INTEGERS: + i is (2^23 + i) * 2^-64 */
 #define FUSED_UNIT (1.0f / 4294967296.0f / 4294967296.0f)
 #define FUSED_LEVEL (1.0f / 2097152.0f / 4294967296.0f / 4294967296.0f) /* 2^-85: sums to levels */
 
 /* A block's numbers. Levels are base + gain * sum. Pixel 0 has the tile's first output. */
 struct FusedNumbers {
-  float offset;          /* of a sample's value */
-  float start, mid_bias; /* as sums; start: of the fraction, where they begin */
+  float offset;          /* offset of a sample's value */
+  float start, mid_bias; /* in units of sums; start: the initial sum, for the fraction */
   float gain, base;
-  uint32_t mask, full; /* of two samples of 16 bits, and of two levels */
+  uint32_t mask, full; /* bits of two samples of 16 bits, and of two levels */
   int shift;
   int channels, width; /* width: of the outputs, in samples */
-  int skip;            /* samples of pixel 0 before the first output, where there are three channels */
-  int missing;         /* samples of the sums' first pixel that the tile lacks */
-  int first;           /* number of the sum that pixel 0 takes first, a multiple of four */
-  int taps;            /* of a row, with zeros before them */
+  int skip;            /* samples of pixel 0 before the first output, if there are three channels */
+  int missing;         /* samples of the sums' first pixel that are not in the tile */
+  int first;           /* number of the first sum that pixel 0 reads, a multiple of four */
+  int taps;            /* taps of a row, with zeros before them */
 };
 
 /* A block's shared memory, beside its tile. */
@@ -84,7 +84,7 @@ fused_numbers(const CnvTileJob &s, int x, int width)
   return n;
 }
 
-/* Puts an axis' taps, times a frame's weight, between zeros, of which so many lie before them. */
+/* Stores an axis' taps, times a frame's weight, between zeros. zeros: their number in front. */
 __device__ static void
 put_taps(float *taps, const CnvTerm &term, int axis, int zeros, float weight)
 {
@@ -92,7 +92,7 @@ put_taps(float *taps, const CnvTerm &term, int axis, int zeros, float weight)
     taps[i] = i >= zeros && i < zeros + term.n[axis] ? weight * cnv_taps[term.taps[axis] + i - zeros] : 0.0f;
 }
 
-/* Fills in the block's shared memory. Of sums there are some that no others replace. */
+/* Fills in the block's shared memory, including the sums that no thread overwrites. */
 __device__ static void
 prepare(Fused &f, const TileOutput &at, int width)
 {
@@ -109,7 +109,7 @@ prepare(Fused &f, const TileOutput &at, int width)
     find_factors(f.factor, s, at, width);
 }
 
-/* The value of a word's sample i. */
+/* Returns the value of a word's sample i. */
 template <typename W>
 __device__ static float
 fused_value(const W &word, int i, const FusedNumbers &n)
@@ -123,8 +123,8 @@ fused_value(const W &word, int i, const FusedNumbers &n)
   return __uint_as_float(bits) - n.offset;
 }
 
-/* Adds eight rows to sums: row i to sum j with the group's tap number i - j; taps[0] is number -8. FIRST, LAST: of all
- * groups, in which taps are 0 where i < j, or i > j. */
+/* Adds eight rows to sums: row i to sum j with the group's tap number i - j; taps[0] is number -8. FIRST, LAST: the
+ * first or last group, whose taps are 0 for i < j or i > j. */
 template <typename T, bool FIRST, bool LAST>
 __device__ static void
 add_group(float (&sum)[FUSED_OUTPUTS][4], const uint8_t *rows, const float *taps, const FusedNumbers &n)
@@ -147,7 +147,7 @@ add_group(float (&sum)[FUSED_OUTPUTS][4], const uint8_t *rows, const float *taps
   }
 }
 
-/* Adds all rows of a frame that the sums take. */
+/* Adds all rows of a frame that contribute to the sums. */
 template <typename T>
 __device__ static void
 add_columns(float (&sum)[FUSED_OUTPUTS][4], const uint8_t *rows, const Fused &f)
@@ -164,7 +164,7 @@ add_columns(float (&sum)[FUSED_OUTPUTS][4], const uint8_t *rows, const Fused &f)
     add_group<T, false, true>(sum, rows + last * pitch, f.taps_y + last, n);
 }
 
-/* Puts sums of four samples of a row, from `row` and sample x of the tile on, where make_rows finds them. */
+/* Stores the sums of four samples of a row where make_rows reads them: from `row` and sample x of the tile on. */
 __device__ static void
 put_sums(Fused &f, const float (&sum)[FUSED_OUTPUTS][4], int x, int row)
 {
@@ -186,7 +186,7 @@ put_sums(Fused &f, const float (&sum)[FUSED_OUTPUTS][4], int x, int row)
     }
 }
 
-/* Adds the taps of a row to sums of eight neighbours of a channel, of which the first takes `from` and what follows. */
+/* Applies the taps of a row to eight neighbours of a channel, of which the first reads the sums from `from` on. */
 __device__ static void
 add_taps(float (&sum)[FUSED_OUTPUTS], const float *from, const float *taps, int n)
 {
@@ -215,7 +215,7 @@ fused_level(float sum, const FusedNumbers &n)
   return __float_as_int(fmaf(sum, n.gain, n.base));
 }
 
-/* Four sums as levels in their place in memory. */
+/* Returns four sums as levels, in the order of memory. */
 __device__ static void
 pack_four(uint32_t &word, const float *sum, const FusedNumbers &n)
 {
@@ -230,7 +230,7 @@ pack_four(uint2 &word, const float *sum, const FusedNumbers &n)
   word.y = __vminu2(pack_levels(fused_level(sum[2], n), fused_level(sum[3], n)), n.full) << n.shift;
 }
 
-/* Puts levels of eight sums into a row of the tile's outputs, from sample x on, as far as they are the tile's. */
+/* Stores the levels of eight sums into a row of the tile's outputs, from sample x on, clipped to the tile. */
 template <typename T>
 __device__ static void
 put_eight(T *row, const float (&sum)[FUSED_OUTPUTS], const FusedNumbers &n, int x)
@@ -250,13 +250,13 @@ put_eight(T *row, const float (&sum)[FUSED_OUTPUTS], const FusedNumbers &n, int 
         row[x] = (T)get_sample(eight.word[i / 4], i % 4);
 }
 
-/* Puts levels of eight sums, blended with the input by coverage, into a row of outputs. y: the row of the plane. */
+/* Stores the levels of eight sums, blended with the input by coverage, into a row of outputs. y: row of the plane. */
 template <typename T>
 __device__ static void
 blend_eight(const CnvTileArgs &l, const TileParams &params, T *row, const float (&sum)[FUSED_OUTPUTS],
             const FusedNumbers &n, int x, int y)
 {
-  constexpr float one_by_level = 0x1p127f, rest = 0x1p22f; /* 2^149 together */
+  constexpr float one_by_level = 0x1p127f, rest = 0x1p22f; /* their product is 2^149 */
   const CnvTileJob &s = params.s;
   const int C = n.channels, full = n.full & 0xffff, pixel = pixel_of(params.tile.at.x + x, C);
   const float gain = n.gain * one_by_level * rest, base = n.base * one_by_level * rest;
@@ -276,8 +276,8 @@ blend_eight(const CnvTileArgs &l, const TileParams &params, T *row, const float 
   }
 }
 
-/* Makes the outputs of 16 rows from row y of the tile on, but for those from `end` on. A lane makes eight pixels of a
- * channel; of eight lanes four do those of one row, channel after channel, and four those of the next row. */
+/* Computes the outputs of 16 rows from row y of the tile on, up to row `end`. A lane computes eight pixels of a
+ * channel; of eight lanes, four share one row, channel after channel, and four the next row. */
 template <typename T>
 __device__ static void
 make_rows(const CnvTileArgs &l, const Fused &f, int y, int end)

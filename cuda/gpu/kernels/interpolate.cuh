@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * interpolate: outputs of decimated samples (CnvDecimation). Each place of an output between samples has taps of its
- * own, by which few taps and interpolation are one product of banded matrices along either axis, as blur has them: a
- * warp makes 16 pixels of each channel side by side, or 32 of one channel, and goes down a tile by 16 rows.
+ * interpolate: outputs of decimated samples (CnvDecimation). Each position of an output between samples has its own
+ * taps, which combine the filter with the interpolation. So each axis is one product with a banded matrix, as in blur.
+ * A warp computes 16 pixels of each channel side by side, or 32 of one channel, and moves down a tile by 16 rows at a
+ * time.
  *
- * Samples become f16 about the window's middle sample, rounded to a level, so that smooth content has small numbers,
- * and flat content is exact. Row sums of eight rows of samples lie in registers, four times that in all; 16 rows of
- * outputs reach over these. Row sums of samples of more than 8 bits are two f16 numbers.
+ * Samples become f16 relative to the window's middle sample, rounded to a level, so that smooth content has small
+ * numbers, and flat content is exact. Registers hold row sums of four times eight rows of samples, which 16 rows of
+ * outputs read. Row sums of samples of more than 8 bits are two f16 numbers.
  */
 #pragma once
 
@@ -17,21 +18,22 @@ template <typename T, int C, int N> struct Interpolate {
   static constexpr int bytes = sizeof(T), parts = bytes, pixels = CNV_INTERPOLATE_PIXELS(C), width = pixels * C;
   static constexpr int row_bytes = width * bytes;
   static constexpr int groups = CNV_INTERPOLATE_WINDOW(bytes) / 8, steps = groups / 2; /* of eight rows of samples */
-  /* Times 16 pixels that a warp makes at a time: of a row, or channels; and those with places of their own. */
+  /* Groups of 16 pixels that a warp computes at a time, along a row or over channels; and those that have their own
+   * positions. */
   static constexpr int bands = C == 1 && bytes == 1 ? 2 : 1, lines = C == 1 ? bands : N;
-  static constexpr int fragments = steps * parts; /* of a place */
+  static constexpr int fragments = steps * parts; /* fragments of a position */
   static constexpr int turns = pixels / 16 / CNV_TILE_WARPS / bands;
 };
 
-/* Where a tile's window lies: f16 numbers of shared memory, from row to row, and from channel to channel; and what
- * levels of each channel begin with. */
+/* A tile's window in shared memory: f16 numbers from row to row, and from channel to channel; and the start of the
+ * levels of each channel. */
 struct InterpolateWindow {
   const __half *at;
   int pitch, plane, rows;
   const float4 *first;
 };
 
-/* Row sums of eight rows of samples, from number 8 * group on. */
+/* Returns row sums of eight rows of samples, from number 8 * group on. */
 template <typename I>
 __device__ static void
 sum_window(uint32_t (&to)[I::lines][I::parts][2], const InterpolateWindow &window, const int (&begin)[I::bands],
@@ -68,7 +70,7 @@ sum_window(uint32_t (&to)[I::lines][I::parts][2], const InterpolateWindow &windo
   }
 }
 
-/* 16 rows of outputs of the warp's lines. */
+/* Computes 16 rows of outputs of the warp's lines. */
 template <typename I>
 __device__ static void
 sum_samples(float (&level)[I::lines][2][4], const uint32_t (&sums)[I::groups][I::lines][I::parts][2],
@@ -96,7 +98,8 @@ sum_samples(float (&level)[I::lines][2][4], const uint32_t (&sums)[I::groups][I:
   }
 }
 
-/* A lane's level of sample i of the 4 * C that it has in a row: pixels are neighbours, and so are their channels. */
+/* Returns a lane's level of sample i of the 4 * C that it has in a row: pixels are neighbours, and so are their
+ * channels. */
 template <int C, int LINES>
 __device__ static float
 level_of_sample(const float (&level)[LINES][2][4], int i, int half)
@@ -106,7 +109,7 @@ level_of_sample(const float (&level)[LINES][2][4], int i, int half)
   return i % C < LINES ? level[i % C < LINES ? i % C : 0][pixel / 2][2 * half + pixel % 2] : 1024.0f;
 }
 
-/* What becomes of levels: they are stored as samples; or clamped, blended and scaled too, and channels are copied. */
+/* Stores levels as samples. Depending on MODE they are also clamped, blended and scaled, and channels are copied. */
 template <typename T, int C, BlurMode MODE, typename I>
 __device__ static void
 store_levels(const TileParams &params, const float (&level)[I::lines][2][4], int pixel, int row, bool blends,
@@ -176,7 +179,7 @@ interpolate_rows(const TileParams &params, const InterpolateWindow &window, cons
     }
     if (row >= n_rows)
       break;
-      /* Eight rows of samples on. */
+      /* Moves on by eight rows of samples. */
 #pragma unroll
     for (int g = 0; g + 1 < I::groups; g++)
 #pragma unroll
@@ -186,8 +189,8 @@ interpolate_rows(const TileParams &params, const InterpolateWindow &window, cons
   }
 }
 
-/* Eight numbers of a lattice as f16 samples about the level that `offset` has, -(2^23 + number) times a number's unit;
- * and what f16 leaves of them, `plane` numbers on. */
+/* Converts eight numbers of a lattice to f16 samples relative to the level that `offset` has: -(2^23 + number) times a
+ * number's unit. Stores their f16 remainders `plane` numbers further on. */
 template <typename T>
 __device__ static void
 put_samples(__half *to, const uint4 &numbers, float offset, int plane)
@@ -210,8 +213,8 @@ put_samples(__half *to, const uint4 &numbers, float offset, int plane)
     *(uint4 *)(to + plane) = make_uint4(rest[0], rest[1], rest[2], rest[3]);
 }
 
-/* The first number of a window's row, in a row of the lattice, and the row. */
-struct WindowPlace {
+/* A place of the lattice: a number of a row, and the row. */
+struct LatticePlace {
   int at, row;
 };
 
@@ -222,24 +225,23 @@ row_of_lattice(const CnvTileArgs &l, const CnvLattice &from, int channel, int ro
          (int64_t)min(max(row - from.first[CNV_Y], 0), from.last[CNV_Y] - from.first[CNV_Y]) * from.pitch;
 }
 
-/* The level that a window's samples of a channel lie about. */
+/* Returns the level to which a tile's samples of a channel are relative: their value in the middle of those that the
+ * tile reads. The further it is from the others, the coarser these are as f16. */
 template <typename T>
 __device__ static float
-middle_level(const CnvTileArgs &l, const CnvLattice &from, const InterpolateWindow &window, const WindowPlace &place,
-             int channel)
+middle_level(const CnvTileArgs &l, const CnvLattice &from, const LatticePlace &middle, int channel)
 {
   constexpr int bits = CNV_DECIMATED_BITS(sizeof(T));
-  const int at = min(place.at + window.pitch / 2, from.pitch - 1);
+  const uint16_t *row = row_of_lattice(l, from, channel, middle.row);
 
-  return (float)((__ldcg(row_of_lattice(l, from, channel, place.row + window.rows / 2) + at) + (1 << bits) / 2) >>
-                 bits);
+  return (float)((__ldcg(row + min(middle.at, from.pitch - 1)) + (1 << bits) / 2) >> bits);
 }
 
-/* Loads the window, 16 bytes at a time, several of them under way at once. */
+/* Loads the window, 16 bytes at a time, with several loads in flight at once. */
 template <typename T, int N>
 __device__ static void
 load_window(const CnvTileArgs &l, const CnvTileJob &s, __half *to, const InterpolateWindow &window,
-            const WindowPlace &place, const float (&middle)[N])
+            const LatticePlace &place, const float (&middle)[N])
 {
   constexpr int parts = sizeof(T), batch = parts > 1 ? 3 - N : N == 1 ? 4 : N == 2 ? 2 : 1;
   constexpr float unit = 1.0f / (1 << CNV_DECIMATED_BITS(sizeof(T)));
@@ -273,7 +275,7 @@ load_window(const CnvTileArgs &l, const CnvTileJob &s, __half *to, const Interpo
   }
 }
 
-/* Puts the input's samples where results go, which take the copied channels from there. */
+/* Copies the input's samples to the tile of results, for the copied channels. */
 template <typename T, int WIDTH>
 __device__ static void
 put_input(const TileParams &params)
@@ -313,7 +315,8 @@ interpolate_tile(const CnvTileArgs &l, TileParams &params, float4 *first)
   __half *to = (__half *)(bands_x + places * I::fragments * 32);
   const int pitch = cnv_interpolate_pitch(C, I::bytes, shift), rows = cnv_interpolate_rows(&d, params.tile.rows);
   const InterpolateWindow window = {to, pitch, rows * pitch, rows, first};
-  const WindowPlace place = {at & ~7, (top >> from.shift[CNV_Y]) + d.lead[CNV_Y]};
+  const LatticePlace place = {at & ~7, (top >> from.shift[CNV_Y]) + d.lead[CNV_Y]};
+  const LatticePlace center = {at + (((I::pixels - 1) >> shift) + d.n[CNV_X]) / 2, place.row + rows / 2};
   float middle[N];
 
   for (int i = threadIdx.x; i < n_y * I::fragments * 32; i += blockDim.x)
@@ -322,7 +325,7 @@ interpolate_tile(const CnvTileArgs &l, TileParams &params, float4 *first)
     copy_16(bands_x + i, words + (all_y + (at & 1) * places) * I::fragments * 32 + i);
 #pragma unroll
   for (int c = 0; c < N; c++)
-    middle[c] = middle_level<T>(l, from, window, place, c);
+    middle[c] = middle_level<T>(l, from, center, c);
   load_window<T, N>(l, s, to, window, place, middle);
 #pragma unroll
   for (int c = 0; c < N; c++)
@@ -361,7 +364,7 @@ interpolate_tile(const CnvTileArgs &l, TileParams &params, float4 *first)
   store_outputs<T, I::width, true, false>(l, params, {});
 }
 
-/* The tile of a block, and its job with all that is worked out of it. */
+/* The tile of a block, and its job with all derived numbers. */
 template <typename T>
 __device__ static void
 begin_interpolate(const CnvTileArgs &l, TileParams &params)
@@ -377,13 +380,13 @@ begin_interpolate(const CnvTileArgs &l, TileParams &params)
     params.tile = {at,    s.rows,         0, 0, 0, s.pointers, s.job.field, s.term.n[CNV_Y], s.bands, false, false,
                    false, (int)place.kind};
 #if CNV_BULK_COPIES
-    /* Copied channels come by 16 bytes. */
+    /* Copied channels are loaded by 16 bytes. */
     params.tile.is_inner = (!s.copied || l.maps >> s.pointers & 1) && (l.out_maps >> s.pointers & 1) &&
                            at.x >= s.inner_x0 && at.x < s.inner_x1 && at.y >= s.inner_y0 && at.y < s.inner_y1;
 #endif
     wait_for_launch_before();
   }
-  if (!l.leads || threadIdx.x == 0) /* which has waited for the launch before */
+  if (!l.leads || threadIdx.x == 0) /* thread 0 has waited for the previous launch */
     let_next_launch_begin();
   set_params<T>(params, l, s);
   __syncthreads();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The CUDA kernels as the module has them. Arithmetic is that of plan.h. A launch of kernels with block jobs does
- * planes of any size, number of channels and sample type, of any plan whose taps are in constant memory.
+ * The entries of the CUDA kernels in the module. Their arithmetic is that of plan.h. A launch of kernels with block
+ * jobs filters planes of any size, number of channels and sample type, of any plan whose taps are in constant memory.
  */
 #include "gpu/kernels/cells.cuh"
 #include "gpu/kernels/cover.cuh"
@@ -22,7 +22,7 @@
 #include "gpu/kernels/ring.cuh"
 #endif
 
-/* copy: planes that are not filtered, and what the benchmark holds every kernel against. */
+/* copy: copies planes that are not filtered. The benchmark compares every kernel with it. */
 extern "C" __global__ void __launch_bounds__(256) cnv_copy(const CnvCopyArgs a)
 {
   /* Chosen by comparison: an index known only at run time would move the arguments to local memory. */
@@ -50,19 +50,19 @@ extern "C" __global__ void __launch_bounds__(256) cnv_copy(const CnvCopyArgs a)
         out[i] = in[i];
     }
   }
-  /* One block that waits keeps the launch from being over; others make way. */
+  /* One waiting block keeps the launch from ending; the others make room. */
   if (a.beside && blockIdx.x == 0 && blockIdx.y == 0 && blockIdx.z == 0)
     wait_for_launch_before();
 }
 
-/* Arguments that are indexed at run time where they lie. */
+/* Arguments that may be indexed at run time without a copy in local memory. */
 #if __CUDA_ARCH__ >= 700
 #define IN_PLACE __grid_constant__
 #else
 #define IN_PLACE
 #endif
 
-/* copy_jobs: what work in place writes. */
+/* copy_jobs: copies the rectangles that work in place writes. */
 extern "C" __global__ void __launch_bounds__(256) cnv_copy_jobs(const IN_PLACE CnvCopyJobsArgs a)
 {
   const CnvCopyJob *jobs = (const CnvCopyJob *)a.jobs, &job = jobs[__ldg((const uint32_t *)a.blocks + blockIdx.x)];
@@ -90,11 +90,11 @@ extern "C" __global__ void __launch_bounds__(32 * CNV_COVER_HEIGHT) cnv_cover(co
   cover(l);
 }
 
-/* For sm_100 and newer the same kernels take more registers, and would spill. */
+/* For sm_100 and newer the same kernels need more registers, and would spill. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
 #define FITTING(blocks) ((blocks) > 6 ? 5 : (blocks) > 3 ? (blocks)-1 : (blocks))
 #elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-/* Copies without the copy engine take some, too. */
+/* Copies without the copy engine need some registers too. */
 #define FITTING(blocks) ((blocks) > 5 ? 5 : (blocks))
 #else
 #define FITTING(blocks) (blocks)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * mosaic: what `cells` does not take: staged planes, several frames, and cells too wide for it. A block makes whole
- * cells, row of cells after row of cells, each in two turns: sums of the cells' columns, and of these the cells' means;
- * then the means to every sample. A thread takes a sample of a row at a time.
+ * mosaic: filters what `cells` cannot: staged planes, several frames, and cells too wide for it. A block filters whole
+ * cells, one row of cells after the other, in two steps: first sums of columns, and from these the means; then it
+ * stores the means to all samples. A thread handles one sample of a row at a time.
  */
 #pragma once
 
@@ -10,23 +10,23 @@
 
 #define MOSAIC_ROWS (CNV_BLOCK_THREADS / CNV_MOSAIC_THREADS)
 
-/* Cells along an axis: their numbers, the pixels that they have of the window, and those of the job that take their
- * means, at its edges also beyond the window. */
+/* Cells along an axis: their numbers, their pixels in the window, and the pixels of the job that get their means, at
+ * its edges also beyond the window. */
 struct Cells {
   int first, end, x0, x1, out0, out1;
 };
 
 /* Shared memory of a block. */
 struct Mosaic {
-  Cells x, rows, y;                              /* y: the one of rows that is made */
+  Cells x, rows, y;                              /* y: the current row of cells */
   float column[MOSAIC_ROWS][CNV_MOSAIC_THREADS]; /* sums of every fourth row */
   float cell[CNV_BLOCK_THREADS];                 /* sums, by cell and channel */
 };
 
 /* ---- sums ---- */
 
-/* Makes the sums of the columns of samples s to s1 - 1 of the window, all sources added up; of no more than there are
- * threads in a row. */
+/* Computes the sums of columns for samples s to s1 - 1 of the window, over all sources; at most one sample per thread
+ * of a row. */
 __device__ static void
 sum_columns(Mosaic &m, const CnvBlock &b, int s, int s1)
 {
@@ -51,8 +51,8 @@ sum_columns(Mosaic &m, const CnvBlock &b, int s, int s1)
   m.column[threadIdx.y][threadIdx.x] = total;
 }
 
-/* Adds the columns of samples s to s1 - 1 to the sums of their cells, each channel of a cell by a few lanes of a warp.
- */
+/* Adds the columns of samples s to s1 - 1 to the sums of their cells; a few lanes of a warp share each channel of a
+ * cell. */
 __device__ static void
 add_columns(Mosaic &m, const CnvBlock &b, int s, int s1)
 {
@@ -140,7 +140,7 @@ sum_cells(Mosaic &m, const CnvBlock &b)
   }
 }
 
-/* At most n cells of the job from number `first` on. */
+/* Returns at most n cells of the job, from number `first` on. */
 __device__ static Cells
 find_cells(const CnvBlock &b, int axis, int first, int n)
 {

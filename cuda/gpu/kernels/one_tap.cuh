@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * one_tap: each sample by itself, summed up over the frames of a history, in float32. Nothing beside it is read, so
- * there is no tile in shared memory: a warp makes 512 bytes of a row, each thread 16 of them.
+ * one_tap: each sample summed over the frames of a history, in float32. No neighbours are read, so there is no tile in
+ * shared memory: a warp filters 512 bytes of a row, each thread 16 of them.
  */
 #pragma once
 
 #include "gpu/kernels/tile.cuh"
 
-/* Bits of two samples of 16 bits that are theirs. */
+/* Returns the bits of two samples of 16 bits that carry their values. */
 __device__ static uint32_t
 mask_of(const CnvTileJob &s)
 {
   return ((uint32_t)s.full_bits << s.shift) * 0x10001u;
 }
 
-/* The weight of frame k, and bytes from the frame that is `in` to it. */
+/* Returns the weight of frame k, and its distance in bytes from the frame that is `in`. */
 __device__ static float
 frame_weight(const CnvTileArgs &l, const CnvTileJob &s, int k)
 {
@@ -27,7 +27,7 @@ frame_delta(const CnvTileArgs &l, int k)
   return l.sources.n > 0 ? l.sources.delta[k] : 0;
 }
 
-/* Sample i of 16 bytes. */
+/* Returns sample i of 16 bytes. */
 __device__ static float
 unpack_sample(const uint32_t (&word)[4], int i, uint8_t, uint32_t)
 {
@@ -41,7 +41,7 @@ unpack_sample(const uint32_t (&word)[4], int i, uint16_t, uint32_t mask)
          INTEGERS;
 }
 
-/* A sum's value, in levels, and its level, not yet clamped (dense_level). */
+/* Return a sum's value in levels, and its level, not yet clamped (dense_level). */
 __device__ static float
 one_tap_value(float sum, const CnvTileJob &s)
 {
@@ -54,7 +54,7 @@ one_tap_level(float sum, const CnvTileJob &s)
   return __float_as_int(one_tap_value(sum, s) * __int_as_float(1));
 }
 
-/* A word of levels. */
+/* Packs a word of levels. */
 __device__ static uint32_t
 pack_sums(const float *sum, const CnvTileJob &s, uint8_t)
 {
@@ -69,7 +69,7 @@ pack_sums(const float *sum, const CnvTileJob &s, uint16_t)
                     min(max(one_tap_level(sum[1], s), 0), s.full_bits) << (s.shift + 16));
 }
 
-/* Adds N frames from number `first` on, whose loads are under way at once. */
+/* Adds N frames from number `first` on, whose loads are in flight at once. */
 template <typename T, int N, int SAMPLES>
 __device__ static void
 add_frames(float (&sum)[SAMPLES], const CnvTileArgs &l, const CnvTileJob &s, const char *in, int first)
@@ -90,7 +90,7 @@ add_frames(float (&sum)[SAMPLES], const CnvTileArgs &l, const CnvTileJob &s, con
       sum[i] = fmaf(unpack_sample(word[k], i, T(), mask), weight[k], sum[i]);
 }
 
-/* The sums of 16 bytes of samples. */
+/* Returns the sums of 16 bytes of samples. */
 template <typename T, int SAMPLES>
 __device__ static void
 sum_frames(float (&sum)[SAMPLES], const CnvTileArgs &l, const CnvTileJob &s, const char *in)
@@ -113,7 +113,7 @@ sum_frames(float (&sum)[SAMPLES], const CnvTileArgs &l, const CnvTileJob &s, con
     add_frames<T, 1>(sum, l, s, in, k);
 }
 
-/* The outputs of 16 bytes. */
+/* Returns the outputs of 16 bytes. */
 template <typename T, int SAMPLES>
 __device__ static uint4
 pack_chunk(const float (&sum)[SAMPLES], const CnvTileJob &s)
@@ -147,13 +147,13 @@ blend_chunk(const float (&sum)[SAMPLES], const CnvTileJob &s, const uint4 &input
                              number_of<T>(weight[i], j, 0xffffffffu), unit, (float)s.full_bits);
     if (sizeof(T) == 1)
       out[i] = pack_levels(level[0], level[1], pack_levels(level[of_word - 2], level[of_word - 1], 0));
-    else /* samples of weight 0 keep other bits, too */
+    else /* samples of weight 0 also keep their bits that carry no value */
       out[i] = (uint32_t)(level[0] | level[1] << 16) << s.shift | (from[i] & ~mask & __vcmpeq2(weight[i], 0));
   }
   return *(uint4 *)out;
 }
 
-/* Stores the outputs of 16 bytes of a job with coverage, by their sums. back: the input's samples there. */
+/* Stores the outputs of 16 bytes of a job with coverage, from their sums. back: the input's samples there. */
 template <typename T, int SAMPLES>
 __device__ static void
 store_blended(const float (&sum)[SAMPLES], const CnvTileArgs &l, const CnvTileJob &s, const T *back, T *out, int x,
@@ -161,7 +161,7 @@ store_blended(const float (&sum)[SAMPLES], const CnvTileArgs &l, const CnvTileJo
 {
   int column = x;
 
-  asm volatile("" : "+r"(column)); /* worked out before the loop over rows, this would take registers there */
+  asm volatile("" : "+r"(column)); /* computed before the loop over rows, this would occupy registers there */
   const uint4 weights = load_weights<T>(weight_column<T>(l, s, column), y - s.job.y, s.channels);
   const uint4 kept = __ldg((const uint4 *)(back + x));
   const uint2 copied = {s.copied_bits[0], s.copied_bits[1]};
@@ -169,7 +169,7 @@ store_blended(const float (&sum)[SAMPLES], const CnvTileArgs &l, const CnvTileJo
   *(uint4 *)(out + x) = merge_copied<T>(copied, kept, blend_chunk<T>(sum, s, kept, weights));
 }
 
-/* The sum of one sample. */
+/* Returns the sum of one sample. */
 template <typename T>
 __device__ static float
 sum_sample(const CnvTileArgs &l, const CnvTileJob &s, const T *in)
@@ -182,7 +182,7 @@ sum_sample(const CnvTileArgs &l, const CnvTileJob &s, const T *in)
   return sum;
 }
 
-/* Its output. */
+/* Returns the output of one sample. */
 template <typename T>
 __device__ static T
 make_sample(const CnvTileArgs &l, const CnvTileJob &s, const T *in)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * naive: a thread a sample, straight from global memory. Row sums are added up apart, which keeps float32 exact enough
- * for large kernels.
+ * naive: one thread per sample, directly from global memory. Each row of taps has its own sum, which keeps float32
+ * exact enough for large kernels.
  */
 #pragma once
 
 #include "gpu/kernels/block.cuh"
 
-/* A term at one sample of the window. */
+/* Returns a term at one sample of the window. */
 __device__ static float
 sum_of_term(const CnvBlock &b, const CnvTerm &t, int x, int y, int channel)
 {
@@ -26,7 +26,7 @@ sum_of_term(const CnvBlock &b, const CnvTerm &t, int x, int y, int channel)
   return acc;
 }
 
-/* The mean of the cell that the job's sample (px, py) takes its value from. */
+/* Returns the mean of the cell of the job's sample (px, py). */
 __device__ static float
 mean_of_cell(const CnvBlock &b, int px, int py, int channel)
 {

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * blur_ring: blur with so many rows of taps that a tile with all of its apron would fill shared memory, and the row
- * sums of its rows all registers. A block goes down a strip of 64 samples, by BLOCKS times 16 rows a round. Row sums go
- * to a ring in shared memory, and the column's products read them from there, while the next round's rows are brought.
- * A warp takes 16 rows of the round in the first, all of the width or half of it; in the second two times 16 rows of
- * outputs, so that what it reads of the ring serves both.
+ * blur_ring: blur with many rows of taps: a tile with all of its apron would fill shared memory, and its row sums all
+ * registers. A block moves down a strip of 64 samples, by BLOCKS times 16 rows per round. First it computes row sums
+ * into a ring in shared memory, each warp 16 rows of the round, over all or half of the width. Then the products along
+ * y read the ring, while the next round's rows are loaded: each warp computes two times 16 rows of outputs, so that one
+ * read serves both.
  */
 #pragma once
 
 #include "gpu/kernels/blur.cuh"
 
-/* Sizes. Shared memory holds a round's rows, row sums, bands along y and x, and outputs of each warp (cnv_ring_bytes).
+/* Sizes. Shared memory holds a round's rows, row sums, taps along y and x, and outputs of each warp (cnv_ring_bytes).
  */
 template <typename T, int K_X, int BLOCKS, int PARTS> struct Ring {
   static constexpr int bytes = sizeof(T), lead = CNV_BLUR_LEAD(K_X), apron = CNV_TILE_APRON(lead * bytes);
   static constexpr int pitch = CNV_TILE_PITCH(16 * bytes, CNV_RING_WIDTH *bytes, lead *bytes);
   static constexpr int groups = CNV_RING_WIDTH / 16, rows = 16 * BLOCKS;
   static constexpr int row_groups = groups * BLOCKS / CNV_TILE_WARPS, column_groups = row_groups / 2;
-  static constexpr int tile_bytes = CNV_TILE_BYTES(pitch, rows), slot = groups * PARTS * 32; /* of uint4 */
+  static constexpr int tile_bytes = CNV_TILE_BYTES(pitch, rows), slot = groups * PARTS * 32; /* in uint4 */
   static constexpr int out_width = 16 * column_groups, out_pitch = out_width * bytes + 16;
 };
 
-/* Starts the copies of a round's rows, if there is such a round, by all threads. */
+/* Starts the copies of a round's rows, if there is such a round. Called by all threads. */
 template <typename T, typename R>
 __device__ static void
 start_round(const CnvTileArgs &l, const TileParams &params, const TileBox &box, int round, int rounds,
@@ -48,7 +48,7 @@ start_round(const CnvTileArgs &l, const TileParams &params, const TileBox &box, 
 #endif
 }
 
-/* Waits for a round's rows, and fills in what is missing. n_rows: that are needed of them. */
+/* Waits for a round's rows, and fills in missing samples. n_rows: rows that are needed. */
 template <typename T, typename R>
 __device__ static void
 finish_round(const CnvTileArgs &l, const TileParams &params, const TileBox &box, int round, int n_rows,
@@ -73,7 +73,7 @@ finish_round(const CnvTileArgs &l, const TileParams &params, const TileBox &box,
 #endif
 }
 
-/* The sums of a warp's 16 rows by `row_groups` groups, to the ring. from: byte of the lane's first word. */
+/* Computes the sums of a warp's 16 rows by `row_groups` groups into the ring. from: byte of the lane's first word. */
 template <typename T, int K_X, int PARTS, typename R>
 __device__ static void
 put_row_sums(uint4 *to, int from, const BandsInMemory &band_x, const SampleBits &bits, const float4 &first)
@@ -92,7 +92,7 @@ put_row_sums(uint4 *to, int from, const BandsInMemory &band_x, const SampleBits 
   }
 }
 
-/* Adds one fragment of a column's taps. from: the row sums that it is for. */
+/* Adds one fragment of taps along y. from: the row sums that it multiplies. */
 template <int PARTS, bool BEGINS, typename R>
 __device__ static void
 add_slot(float (&level)[R::column_groups][2][4], const uint4 *from, const uint4 (&band)[PARTS], const float4 &first)
@@ -117,13 +117,13 @@ load_band(uint4 (&band)[PARTS], const BandsInMemory &bands, int steps, int k)
     band[part] = bands[part * steps + k];
 }
 
-/* A ring of row sums in shared memory, as a lane reads it. */
+/* A lane's view of the ring of row sums in shared memory. */
 struct RingSums {
   const uint4 *begin, *end;
 };
 
-/* Adds the taps of a column for two times 16 rows of levels, of which the second takes the row sums that the first took
- * a fragment before. from: the first row sums. */
+/* Adds all taps along y for two times 16 rows of levels. The second 16 rows read the row sums that the first ones read
+ * one fragment earlier. from: the first row sums. */
 template <int PARTS, typename R>
 __device__ static void
 add_ring(float (&level)[2][R::column_groups][2][4], const RingSums &ring, const uint4 *from, int steps,
@@ -163,7 +163,8 @@ add_ring(float (&level)[2][R::column_groups][2][4], const RingSums &ring, const 
   }
 }
 
-/* Loads the weights of a warp's results to where these go, if the job has any, and returns what they ask for. */
+/* Loads the weights of a warp's results to the place of the results, if the job has any, and returns the kind of the
+ * tile. */
 template <typename T, typename R>
 __device__ static CnvTileKind
 load_warp_weights(const CnvTileArgs &l, const TileParams &params, const TileOutput &at, int lane, uint8_t *out)
@@ -200,7 +201,7 @@ ring_rows(const CnvTileArgs &l, const TileParams &params, const TileBox &box, co
   typedef typename Word<T>::type W;
   const CnvTileJob &s = params.s;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4, steps = s.steps_y;
-  /* Rounds until there are results, and of all. */
+  /* Rounds before the first results, and in all. */
   const int late = (steps + BLOCKS - 2) / BLOCKS, rounds = (at.y_end - at.y + R::rows - 1) / R::rows + late;
   const int n_in = (at.y_end - at.y + 15) / 16 + steps - 1;
   const int row_block = warp % BLOCKS, row_group = warp / BLOCKS * R::row_groups;
@@ -262,7 +263,7 @@ ring_rows(const CnvTileArgs &l, const TileParams &params, const TileBox &box, co
   }
 }
 
-/* As blur, of one frame, with any number of rows. */
+/* Filters like blur, one frame, with any number of rows of taps. */
 template <typename T, int K_X, int BLOCKS, bool SPLIT>
 __device__ static void
 blur_ring(const CnvTileArgs &l)

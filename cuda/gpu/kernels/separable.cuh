@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * separable: rows makes float32 row sums of each term, for all rows that the job's columns need, borders resolved;
- * columns makes samples of them.
+ * separable: rows computes float32 row sums of each term, for all rows that the job's columns need, with borders
+ * resolved; columns computes samples from them.
  */
 #pragma once
 
 #include "gpu/kernels/apron.cuh"
 
-/* Samples of a row, and row sums of a column, that a block loads beside those that it makes; more taps than reach so
- * far are taken in turns. */
+/* Samples of a row, and row sums of a column, that a block loads beside its outputs. Taps that reach further are
+ * applied in several turns. */
 #define ROWS_APRON 128
 #define COLUMNS_APRON 40
 
-/* Row v of a term's sums: what tap 0 of the column of output row v takes. */
+/* Returns row v of a term's sums, which tap 0 of the column reads for output row v. */
 __device__ static float *
 sums_row(const CnvBlock &b, int term, int v)
 {
   return b.row_sums + ((size_t)term * b.sums_rows + v) * b.sums_stride;
 }
 
-/* rows: a warp makes a row of one term's sums, a thread every 32nd of them. */
+/* rows: a warp computes a row of one term's sums, a thread every 32nd of them. */
 __device__ static void
 rows(const CnvBlock &b)
 {
@@ -48,7 +48,7 @@ rows(const CnvBlock &b)
       to[32 * k] = acc[k];
 }
 
-/* columns: a thread slides down a column of each term's row sums. */
+/* columns: a thread moves down a column of each term's row sums. */
 __device__ static void
 columns(const CnvBlock &b)
 {

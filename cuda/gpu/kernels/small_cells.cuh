@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Small cells of the kernel cells, of 3, 5 or 7 luma samples along x. A thread makes a group of cells whose rows are
- * whole words: their sums, means and a row of outputs stay in registers. Which sample of the group belongs to which
- * cell is known to the compiler.
+ * Small cells of the kernel cells, of 3, 5 or 7 luma samples along x. A thread filters a group of cells whose rows are
+ * whole words: their sums, means and a row of outputs stay in registers. The compiler knows which sample of the group
+ * belongs to which cell.
  */
 #pragma once
 
@@ -10,20 +10,20 @@
 
 /* Samples of type T, C channels, 1 << S luma samples per pixel, N luma samples per cell. */
 template <typename T, int C, int S, int N> struct CellGroup {
-  static constexpr int words = CNV_CELLS_GROUP_WORDS(N) * N; /* of a row */
-  static constexpr int of_word = 4 / (int)sizeof(T);         /* samples */
+  static constexpr int words = CNV_CELLS_GROUP_WORDS(N) * N; /* words of a row */
+  static constexpr int of_word = 4 / (int)sizeof(T);         /* samples of a word */
   static constexpr int cells = (words * of_word / C << S) / N;
   static constexpr int batch = N > 6 ? 2 : 3; /* rows whose samples a thread loads at once */
 
-  __device__ static constexpr int start(int cell) /* its first pixel */
+  __device__ static constexpr int start(int cell) /* returns a cell's first pixel */
   {
     return (2 * cell * N + (1 << S) - 1) >> (S + 1);
   }
-  __device__ static constexpr int item(int sample) /* cell and channel */
+  __device__ static constexpr int item(int sample) /* returns a sample's cell and channel as one index */
   {
     return ((2 * (sample / C) + 1) << S) / (2 * N) * C + sample % C;
   }
-  /* Returns ones for the word's samples that an item has, a byte each. */
+  /* Returns a word with a byte of 1 for each sample that belongs to the item. */
   __device__ static constexpr uint32_t weights(int word, int which)
   {
     uint32_t ones = 0;
@@ -34,7 +34,7 @@ template <typename T, int C, int S, int N> struct CellGroup {
   }
 };
 
-/* A thread's group: bytes of its rows, of which fewer lie in the window at its right edge, and rows of samples. */
+/* A thread's group: bytes of its rows, fewer at the window's right edge, and rows of samples. */
 struct CellGroupRows {
   uint64_t at;
   int bytes, n, height;
@@ -45,7 +45,7 @@ template <class G>
 __device__ static void
 load_group_row(uint32_t (&word)[G::words], uint64_t at, int bytes)
 {
-  if (bytes < 4 * G::words) { /* what lies behind them may be beyond the memory of the frame */
+  if (bytes < 4 * G::words) { /* bytes after them may be outside the frame's memory */
 #pragma unroll
     for (int i = 0; i < G::words; i++) {
       word[i] = 0;
@@ -104,7 +104,7 @@ sum_group(uint32_t (&sum)[ITEMS], const CnvBlock &b, const CellGroupRows &rows)
     sum[k] >>= shift;
 }
 
-/* Makes samples of sums. WHOLE: the window's edge cuts off none of the cells. */
+/* Converts sums to samples. WHOLE: the window's edge cuts off none of the cells. */
 template <bool WHOLE, int C, class G, int ITEMS>
 __device__ static void
 make_group_samples(uint32_t (&sum)[ITEMS], const CnvBlock &b, const CellGroupRows &rows)
@@ -129,7 +129,7 @@ make_group_samples(uint32_t (&sum)[ITEMS], const CnvBlock &b, const CellGroupRow
   }
 }
 
-/* Makes group number `group` of a row of cells. row: its outputs. */
+/* Filters group number `group` of a row of cells. row: its outputs. */
 template <typename T, int C, int S, int N>
 __device__ static void
 make_group(const CellsShared &m, const CnvBlock &b, const CellRows &rows, uint8_t *row, int group)
@@ -138,14 +138,14 @@ make_group(const CellsShared &m, const CnvBlock &b, const CellRows &rows, uint8_
   constexpr int items = G::cells * C;
   const int s = m.edge[0].in * C, at = group * 4 * G::words;
   const int bytes = min((m.edge[m.part.n_x].in * C - s) * (int)sizeof(T) - at, 4 * G::words);
-  const CellGroupRows of = {input_at(b, s, rows.in0) + at, bytes, rows.in1 - rows.in0, rows.height};
+  const CellGroupRows group_rows = {input_at(b, s, rows.in0) + at, bytes, rows.in1 - rows.in0, rows.height};
   uint32_t sum[items] = {};
 
-  sum_group<T, G>(sum, b, of);
+  sum_group<T, G>(sum, b, group_rows);
   if (bytes == 4 * G::words)
-    make_group_samples<true, C, G>(sum, b, of);
+    make_group_samples<true, C, G>(sum, b, group_rows);
   else
-    make_group_samples<false, C, G>(sum, b, of);
+    make_group_samples<false, C, G>(sum, b, group_rows);
 #pragma unroll
   for (int i = 0; i < G::words; i++) {
     const int first = i * G::of_word;
@@ -157,7 +157,7 @@ make_group(const CellsShared &m, const CnvBlock &b, const CellRows &rows, uint8_
   }
 }
 
-/* Makes rows of outputs of n rows of cells, each thread groups of them. */
+/* Computes the rows of outputs of n rows of cells; each thread handles some groups. */
 template <typename T, int C, int S, int N>
 __device__ static void
 make_groups(CellsShared &m, const CnvBlock &b, int first_row, int n)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Planes that are not plain arrays of samples (packed 4:2:2, 10-bit RGB in words, colours weighted by alpha, samples
- * weighted by coverage) go through a staged form: float32 components side by side, which the other kernels filter like
- * any samples. stage_in makes it of a frame, stage_out makes samples of the filtered components.
+ * weighted by coverage) have a staged form: float32 components side by side, which the other kernels filter like any
+ * samples. stage_in computes it from a frame; stage_out converts the filtered components to samples.
  */
 #pragma once
 
@@ -15,14 +15,14 @@ component_mask(const CnvComponent &component)
 }
 
 __device__ static uint64_t
-component_at(const CnvAddresses &of, const CnvComponent &component, int64_t x, int64_t row)
+component_at(const CnvAddresses &planes, const CnvComponent &component, int64_t x, int64_t row)
 {
   const int m = component.plane;
 
-  return of.address[m] + row * of.stride[m] + x * component.step + component.offset;
+  return planes.address[m] + row * planes.stride[m] + x * component.step + component.offset;
 }
 
-/* The input's level of a component. */
+/* Returns the input's level of a component. */
 __device__ static float
 input_level(const CnvBlockArgs &l, const CnvComponent &component, int64_t x, int64_t row)
 {
@@ -31,7 +31,8 @@ input_level(const CnvBlockArgs &l, const CnvComponent &component, int64_t x, int
   return (float)(word >> component.shift & component_mask(component));
 }
 
-/* The mean over the pixels of a full-size plane that one of a subsampled plane stands for, all in one field. */
+/* Returns the mean over those pixels of a full-size plane that correspond to one pixel of a subsampled plane, in one
+ * field. */
 __device__ static float
 mean_level(const CnvBlock &b, const CnvBlockArgs &l, const CnvComponent &component, int x, int y)
 {
@@ -47,7 +48,7 @@ mean_level(const CnvBlock &b, const CnvBlockArgs &l, const CnvComponent &compone
   return sum / (float)((x1 - x0) * (y1 - y0));
 }
 
-/* The weight of a pixel of the job: alpha, the job's coverage, or both. */
+/* Returns the weight of a pixel of the job: alpha, the job's coverage, or both. */
 __device__ static float
 stage_weight(const CnvBlock &b, const CnvBlockArgs &l, int px, int py)
 {
@@ -61,8 +62,8 @@ stage_weight(const CnvBlock &b, const CnvBlockArgs &l, int px, int py)
   return alpha * __ldcg(cnv_job_weights(&b.job, (const uint8_t *)b.coverage, b.job.x + px, b.job.y + py));
 }
 
-/* One thread does one pixel. The job has all pixels that are read: the whole plane or field, or those with weights
- * (CnvJob.weights). */
+/* stage_in: one thread per pixel. The job contains all pixels that are read: the whole plane or field, or those with
+ * weights (CnvJob.weights). */
 __device__ static void
 stage_in(const CnvBlock &b, const CnvBlockArgs &l)
 {
@@ -79,8 +80,8 @@ stage_in(const CnvBlock &b, const CnvBlockArgs &l)
     to[c] = c == b.a.weight ? weight : weight * (input_level(l, b.a.component[c], x, row) - b.a.mid[c]);
 }
 
-/* Level of component c from its sum. own: the input's level there, kept where all is transparent; back: the input's
- * level where it is written. */
+/* Returns the level of component c from its sum. own: the input's level there, kept if all is transparent; back: the
+ * input's level at the place of the output. */
 __device__ static uint32_t
 output_level(const CnvBlock &b, const float *acc, int c, float own, float back, float weight)
 {
@@ -96,7 +97,7 @@ output_level(const CnvBlock &b, const float *acc, int c, float own, float back, 
   return level_of(blend(value, back, weight, e), e);
 }
 
-/* A thread a pixel of the job. */
+/* stage_out: one thread per pixel of the job. */
 __device__ static void
 stage_out(const CnvBlock &b, const CnvBlockArgs &l)
 {
@@ -112,7 +113,7 @@ stage_out(const CnvBlock &b, const CnvBlockArgs &l)
   const int64_t to_row = row + (int64_t)job.move_y * job.fields, to_x = x + job.move_x;
   const float *acc =
       (const float *)(l.staged_out.address[job.plane] + row * l.staged_out.stride[job.plane]) + x * b.a.channels;
-  uint32_t word = 0, changes = 0; /* of several components */
+  uint32_t word = 0, changes = 0; /* a word of several components */
 
   for (int c = 0; c < b.a.channels; c++) {
     const CnvComponent &component = b.a.component[c];
@@ -130,7 +131,7 @@ stage_out(const CnvBlock &b, const CnvBlockArgs &l)
     else
       store_bits(to, component.bytes, level);
   }
-  /* Other bits of the word, which is a copy of the input's, may be another plane's to change at the same time. */
+  /* The other bits of the word are a copy of the input's; another plane may change them at the same time. */
   if (b.a.component[0].bytes == 4)
     atomicXor((uint32_t *)component_at(l.out, b.a.component[0], to_x, to_row), changes);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * texture: separable through the texture unit without shared memory, a thread a sample in both passes. Its cache takes
- * the place of the tile. Kept as the comparison that the literature makes.
+ * texture: separable through the texture unit without shared memory, one thread per sample in both passes. Its cache
+ * replaces the tile. Kept for comparison, as in the literature.
  */
 #pragma once
 
 #include "gpu/kernels/separable.cuh"
 
-/* One sample of the row sums of a term. */
+/* Computes one sample of the row sums of a term. */
 __device__ static void
 texture_rows(const CnvBlock &b, const CnvBlockArgs &l)
 {
@@ -28,7 +28,7 @@ texture_rows(const CnvBlock &b, const CnvBlockArgs &l)
 
   for (int i = 0; i < t.n[CNV_X]; i++) {
     const int ix = cnv_border_index((CnvBorder)b.a.border, x + i, b.width);
-    /* The texture is over one frame; a history and staged planes are read by plain loads, which take the same way on
+    /* The texture has only one frame. A history and staged planes are read by plain loads, which use the same path on
      * the chip. */
     const bool in_texture = l.sources.n == 0 && b.a.plain && ix >= 0 && iy >= 0;
 

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A tile of the input with its apron in shared memory, and a tile of results on its way out: common to fused, blur and
- * dense.
+ * A tile of the input with its apron in shared memory, and a tile of results: shared by fused, blur and dense.
  *
- * A tile is as wide as a block's outputs and what their taps reach on either side, in samples over all channels; its
- * rows lie CNV_TILE_PITCH apart. The copy engine brings it in one piece (compute capability 9.0), or the threads do,
- * 16 bytes at a time. Samples outside of the job's window are then filled in by the border mode, so that the arithmetic
- * knows no borders. Where a plane's rows do not lie on multiples of 16 bytes, all samples are filled in one by one.
+ * A tile is as wide as a block's outputs plus the samples on either side that their taps reach, counted over all
+ * channels; its row pitch is CNV_TILE_PITCH. The copy engine loads it in one piece (compute capability 9.0), or the
+ * threads do, 16 bytes at a time. Samples outside of the job's window are then filled in by the border mode, so that
+ * the arithmetic meets no borders. If a plane's rows do not begin at multiples of 16 bytes, all samples are filled in
+ * one by one.
  *
- * Inner tiles, which lack no sample and whose outputs are all the job's, leave by the copy engine; threads store those
- * of others. Where inner tiles lie the host has worked out (gpu/tile_jobs.c).
+ * Inner tiles, which lack no sample and whose outputs are all the job's, are stored by the copy engine, others by
+ * threads. The host computes which tiles are inner (gpu/tile_jobs.c).
  */
 #pragma once
 
 #include "gpu/kernels/coverage.cuh"
 
-/* The tile at a column and row of a job's tiles of that width. */
+/* Returns the tile at a column and row of a job's tiles of that width. */
 __device__ static TileOutput
 tile_output(const CnvTileJob &s, int width, int column, int row)
 {
@@ -23,7 +23,7 @@ tile_output(const CnvTileJob &s, int width, int column, int row)
   return {s.origin + column * width, y, min(y + s.rows, s.job.y + s.job.height)};
 }
 
-/* The block's tile, of a launch without a list. */
+/* Returns the block's tile, in a launch without a list. */
 __device__ static TileOutput
 tile_output(const CnvTileJob &s, int width)
 {
@@ -33,7 +33,7 @@ tile_output(const CnvTileJob &s, int width)
   return tile_output(s, width, column, row);
 }
 
-/* renormalize: the factors of a tile's samples along x, and behind them of its rows. */
+/* renormalize: computes the factors of a tile's samples along x, followed by those of its rows. */
 __device__ static void
 find_factors(float *factor, const CnvTileJob &s, const TileOutput &at, int width)
 {
@@ -46,7 +46,7 @@ find_factors(float *factor, const CnvTileJob &s, const TileOutput &at, int width
                                         at.y + i - width - s.job.window_y - t.anchor[CNV_Y], s.job.window_height);
 }
 
-/* Tiles of a kernel: samples of a row and those before its outputs (-1: as the job has them), bytes from row to row,
+/* The tiles of a kernel: samples of a row, samples before its outputs (-1: those of the job), bytes from row to row,
  * and bytes of a row of outputs. */
 struct TileShape {
   int width, lead, pitch, output_bytes;
@@ -60,7 +60,7 @@ shared_address(const void *at)
 
 #if CNV_BULK_COPIES
 
-/* from: word, field, row, step of the source. */
+/* Starts a bulk copy of a box. from: word, field, row, step of the source. */
 __device__ static void
 start_bulk_copy(uint32_t to, const CnvTensorMap *map, const int4 &from, uint32_t barrier)
 {
@@ -70,15 +70,15 @@ start_bulk_copy(uint32_t to, const CnvTensorMap *map, const int4 &from, uint32_t
                : "memory");
 }
 
-/* The barrier's next phase is over with so many bytes. */
+/* Lets the barrier's next phase end after `bytes` have arrived. */
 __device__ static void
 expect_bytes(uint32_t barrier, int bytes)
 {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
 
-/* Starts the copies of the block's tile (TileParams) of each frame, and of its weights: where its results go or, if it
- * is WEIGHED, behind it with its apron. */
+/* Starts the copies of the block's tile (TileParams) of each frame, and of its weights: to the place of its results or,
+ * if WEIGHED, after the tile with its apron. */
 template <bool BLENDS, bool WEIGHED, typename Tile>
 __device__ static void
 start_bulk_copies(const CnvTileArgs &l, const Tile &tile, const TileShape &shape, int bytes, uint64_t *barrier)
@@ -141,7 +141,7 @@ load_words(W *to, const W *from)
     to[i] = __ldg(from + 32 * i);
 }
 
-/* Starts a copy of 16 bytes; where no instruction does that, makes it. */
+/* Starts a copy of 16 bytes; if there is no instruction for that, copies them. */
 __device__ static void
 copy_16(void *to, const void *from)
 {
@@ -190,8 +190,8 @@ tile_box(const TileParams &params, const TileShape &shape)
           s.rows * shape.output_bytes};
 }
 
-/* Finds the block's tile, and starts the copies of it before anything else is waited for: by one thread. BLENDS: the
- * launch may have a list of tiles, of which place is the block's. */
+/* Finds the block's tile, and starts its copies before any other wait. Called by one thread. BLENDS: the launch may
+ * have a list of tiles, with `place` for this block. */
 template <bool BLENDS, bool WEIGHED>
 __device__ static void
 begin_tile(const CnvTileArgs &l, const CnvTileJob &s, const TileShape &shape, int bytes, const CnvTilePlace &place,
@@ -222,7 +222,7 @@ begin_tile(const CnvTileArgs &l, const CnvTileJob &s, const TileShape &shape, in
   params.tile = tile;
 }
 
-/* Number of the block's job, and its tile if the launch has a list. */
+/* Finds the number of the block's job, and its tile if the launch has a list. */
 template <bool BLENDS>
 __device__ static CnvTilePlace
 find_place(const CnvTileArgs &l)
@@ -240,8 +240,8 @@ find_place(const CnvTileArgs &l)
   return place;
 }
 
-/* The beginning of a kernel, by all threads. Afterwards they have the block's tile and job. BLENDS: jobs may have
- * coverage; WEIGHED: it weighs samples. */
+/* Starts a kernel; called by all threads, which have the block's tile and job afterwards. BLENDS: jobs may have
+ * coverage. WEIGHED: the kernel weighs samples. */
 template <typename T, bool BLENDS = true, bool WEIGHED = false>
 __device__ static void
 begin_block(const CnvTileArgs &l, const TileShape &shape, TileParams &params, uint64_t *barrier)
@@ -255,7 +255,7 @@ begin_block(const CnvTileArgs &l, const TileShape &shape, TileParams &params, ui
     begin_tile<BLENDS, WEIGHED>(l, l.job[number], shape, sizeof(T), place, params, barrier);
   else if (threadIdx.x == 0)
     begin_tile<BLENDS, WEIGHED>(l, s, shape, sizeof(T), place, params, barrier);
-  if (!BLENDS || !l.leads || threadIdx.x == 0) /* which has waited for the launch before */
+  if (!BLENDS || !l.leads || threadIdx.x == 0) /* thread 0 has waited for the previous launch */
     let_next_launch_begin();
   if (threadIdx.x - 32 < CNV_TILE_JOB_HEAD)
     ((uint32_t *)&params.s)[threadIdx.x - 32] = ((const uint32_t *)&s)[threadIdx.x - 32];
@@ -267,7 +267,7 @@ begin_block(const CnvTileArgs &l, const TileShape &shape, TileParams &params, ui
   __syncthreads();
 }
 
-/* TRUE where all of the tile is in the job's window. */
+/* Returns true if all of the tile is in the job's window. */
 __device__ static bool
 is_in_window(const TileParams &params, const TileBox &box)
 {
@@ -304,9 +304,9 @@ count_reader(const CnvTileArgs &l)
     asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(l.readers) : "memory");
 }
 
-/* In place, waits for all blocks to have read their tiles: by one thread, before a barrier. All of them are at work, so
- * that takes microseconds; should a tool keep some from that, samples beside others' tiles are better filtered twice
- * than never. */
+/* In place, waits until all blocks have read their tiles. Called by one thread, before a barrier. All blocks are
+ * running, so this takes microseconds. If a tool keeps some from running, the wait ends anyway: samples beside other
+ * tiles are better filtered twice than never. */
 __device__ static void
 wait_for_readers(const CnvTileArgs &l)
 {
@@ -319,7 +319,7 @@ wait_for_readers(const CnvTileArgs &l)
     while ((int32_t)(n - l.all_readers) < 0 && clock64() - begin < CNV_READERS_CLOCKS);
 }
 
-/* Waits for the tile of each frame, and fills in what is missing of one that is no inner tile. All threads see it
+/* Waits for the tile of each frame, and fills in the missing samples of a tile at an edge. All threads see it
  * afterwards. */
 template <typename T>
 __device__ static void
@@ -351,7 +351,7 @@ bring_tile(const CnvTileArgs &l, const TileParams &params, const TileShape &shap
   fill_frames<T>(l, params, box, has_map);
 }
 
-/* The same, after which the block has read all that it reads of other blocks' samples. */
+/* Does the same, and in place reports that the block has read all samples of other blocks. */
 template <typename T, bool BLENDS = false>
 __device__ static void
 finish_tile(const CnvTileArgs &l, const TileParams &params, const TileShape &shape, uint64_t *barrier)
@@ -361,8 +361,8 @@ finish_tile(const CnvTileArgs &l, const TileParams &params, const TileShape &sha
     count_reader(l);
 }
 
-/* Stores one row's 16 bytes of outputs, from sample x on, sample by sample: those of the job, and what was read where a
- * channel is copied. */
+/* Stores one row's 16 bytes of outputs, from sample x on, sample by sample: those of the job, with the input's samples
+ * in copied channels. */
 template <typename T>
 __device__ static void
 store_chunk(const TileParams &params, const T *from, int x, int y)
@@ -376,9 +376,9 @@ store_chunk(const TileParams &params, const T *from, int x, int y)
     to[i] = !s.copied || s.filtered >> (i % s.channels) & 1 ? from[i - x] : load_sample(back + i);
 }
 
-/* A row's byte in a tile of so many rows of results. They lie in boxes of at most 128 bytes of all rows; in each row of
- * a box its 16-byte chunks change places as the copy engine knows it, so that what a warp stores at a time lies in
- * different banks. */
+/* Returns the offset of a byte of a row in a tile of results. Results are in boxes of at most 128 bytes of all rows;
+ * within each row of a box, 16-byte chunks are permuted as the copy engine expects (swizzle), so that the chunks that a
+ * warp stores at once are in different banks. */
 template <int ROW_BYTES>
 __device__ static int
 output_offset(int rows, int row, int byte)
@@ -389,7 +389,7 @@ output_offset(int rows, int row, int byte)
   return byte / box * box * rows + row * box + (((byte % box / 16) ^ turn) * 16) + byte % 16;
 }
 
-/* Stores the outputs by so many threads, of which this is one. All have written theirs; chunk_at: finds 16 bytes of a
+/* Stores the outputs with THREADS threads, of which this is one. All have written theirs. chunk_at: finds 16 bytes of a
  * row of them in shared memory. */
 template <typename T, int WIDTH, int THREADS, typename ChunkAt>
 __device__ static void
@@ -449,8 +449,8 @@ store_results(const CnvTileArgs &l, const TileParams &params, const TileOutput &
                      load_weights<T>(column, at.y - s.job.y + row, s.channels), x, at.y + row);
 }
 
-/* Puts the weights of the block's tile where its results go (output_offset), by all threads. Clears `none` if this
- * thread's are not all 0, and `whole` if they are not all 1. */
+/* Stores the weights of the block's tile to the place of its results (output_offset), with all threads. Clears `none`
+ * if this thread's weights are not all 0, and `whole` if they are not all 1. */
 template <typename T, int WIDTH, WeightLoad BY>
 __device__ static void
 put_weights(const TileParams &params, const WeightColumn &column, bool &none, bool &whole)
@@ -480,7 +480,7 @@ put_weights(const TileParams &params, const WeightColumn &column, bool &none, bo
   }
 }
 
-/* Copies the weights of one channel of 8 bits to where the results go, without a look at them. */
+/* Copies the weights of one channel of 8 bits to the place of the results, without examining them. */
 template <int WIDTH>
 __device__ static void
 copy_weights(const TileParams &params, const WeightColumn &column)
@@ -496,7 +496,7 @@ copy_weights(const TileParams &params, const WeightColumn &column)
   wait_for_copies();
 }
 
-/* Loads the weights of the block's tile (put_weights), if its job has any, and returns what they ask for. */
+/* Loads the weights of the block's tile (put_weights), if its job has any, and returns the kind of the tile. */
 template <typename T, int WIDTH, bool BLENDS>
 __device__ static CnvTileKind
 load_tile_weights(const CnvTileArgs &l, const TileParams &params)
@@ -530,7 +530,7 @@ load_tile_weights(const CnvTileArgs &l, const TileParams &params)
   return none ? CNV_TILE_KEPT : whole ? CNV_TILE_FILTERED : CNV_TILE_BLENDED;
 }
 
-/* Stores the input's samples with THREADS threads. Does nothing if other jobs may write them. */
+/* Stores the input's samples with THREADS threads, unless other jobs may write them. */
 template <typename T, int WIDTH, int THREADS>
 __device__ static void
 keep_input(const TileParams &params, const TileOutput &at, int thread)
@@ -566,21 +566,21 @@ keep_input(const TileParams &params, const TileOutput &at, int thread)
   }
 }
 
-/* The end of a block whose tile is CNV_TILE_KEPT, by all threads. */
+/* Ends a block whose tile is CNV_TILE_KEPT; called by all threads. */
 template <typename T, int WIDTH>
 __device__ static void
 keep_tile(const CnvTileArgs &l, const TileParams &params, uint64_t *barrier)
 {
   keep_input<T, WIDTH, 32 * CNV_TILE_WARPS>(params, params.tile.at, threadIdx.x);
 #if CNV_BULK_COPIES
-  /* The copy engine writes to the block's memory. */
+  /* The copy engine still writes to the block's memory. */
   if (params.tile.n_rows > 0 && l.maps >> params.tile.pointers & 1)
     wait_for_bulk_copies(barrier, 0);
 #endif
   count_reader(l);
 }
 
-/* Puts the copied channels of the input's tile among the outputs, by all threads. */
+/* Stores the copied channels of the input's tile among the outputs, with all threads. */
 template <typename T, int WIDTH>
 __device__ static void
 copy_channels(const TileParams &params, const TileShape &shape)
@@ -600,8 +600,8 @@ copy_channels(const TileParams &params, const TileShape &shape)
   }
 }
 
-/* Stores the block's tile of outputs (output_offset), by all threads. COPIES: those of inner tiles lack the copied
- * channels. */
+/* Stores the block's tile of outputs (output_offset), with all threads. COPIES: outputs of inner tiles still lack the
+ * copied channels. */
 template <typename T, int WIDTH, bool BLENDS, bool COPIES = true>
 __device__ static void
 store_outputs(const CnvTileArgs &l, const TileParams &params, const TileShape &shape)

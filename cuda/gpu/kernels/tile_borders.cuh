@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Samples of a tile in shared memory that are not in the job's window, or that no copy has brought: filled in by the
- * border mode, so that the arithmetic knows no borders.
+ * Fills in, by the border mode, the samples of a tile in shared memory that are not in the job's window or that no copy
+ * has loaded. So the arithmetic meets no borders.
  */
 #pragma once
 
 #include "gpu/kernels/tile_job.cuh"
 
-/* Aligned as the copy engine takes it: a tile of results, if the kernel has one, and the input's tiles of each frame.
- */
+/* Aligned for the copy engine: a tile of results, if the kernel has one, and the input's tiles of each frame. */
 extern __shared__ __align__(1024) uint8_t cnv_tiles[];
 
-/* A tile in shared memory, so many bytes behind its beginning: so many samples and rows, from sample x of row y of the
- * plane on; bytes from row to row. */
+/* A tile in shared memory: byte offset of its beginning; samples and rows, from sample x of row y of the plane on;
+ * bytes from row to row. */
 struct TileBox {
   int x, y, width, rows, pitch, begin;
 };
 
-/* Samples and rows of a tile that are in shared memory: from x0 and y0 up to but without x1 and y1, relative to it. */
+/* Samples and rows of a tile that are in shared memory: x0 to x1 - 1 and y0 to y1 - 1, relative to the tile. */
 struct TilePart {
   int x0, y0, x1, y1;
 };
 
-/* The value of missing sample x. */
+/* Returns the value of missing sample x. */
 template <typename T>
 __device__ static T
 missing_sample(const TileParams &params, int x)
@@ -32,15 +31,15 @@ missing_sample(const TileParams &params, int x)
   return (T)get_sample(missing_word<T>(params, 0), (x % C + C) % C);
 }
 
-/* Lanes that work side by side on so many things of a row; the block's other threads work on other rows. */
+/* Returns the lanes that share a row of n items; the block's other threads handle other rows. */
 __device__ static int
 lanes_for(int n)
 {
   return n <= 8 ? 8 : n <= 16 ? 16 : 32;
 }
 
-/* Fills in the part's columns of the rows above and below it, 16 bytes at a time: from the row of the tile that stands
- * for one, or else from the plane. */
+/* Fills in the part's columns of the rows above and below it, 16 bytes at a time, from the replacing row of the tile
+ * or, if the tile lacks it, of the plane. */
 template <typename T>
 __device__ static void
 fill_rows(const TileParams &params, const TileBox &box, const TilePart &part, T *tile, int64_t delta)
@@ -68,7 +67,7 @@ fill_rows(const TileParams &params, const TileBox &box, const TilePart &part, T 
   }
 }
 
-/* Words of four samples that are not wholly in the part: so many before it, and all from `right` on, of `all`. */
+/* Words of four samples that are not entirely in the part: those before `left`, and those from `right` on, of `all`. */
 struct TileSides {
   int left, right, all;
 };
@@ -81,8 +80,8 @@ sides_of(const TileBox &box, const TilePart &part)
   return {left, max(part.x1 / 4, left), (box.width + 3) / 4};
 }
 
-/* Finds the samples of the plane that stand for those of a tile's row (sample_of), as far as fill_sides asks for them,
- * each thread its own. */
+/* Finds the samples of the plane that replace those of a tile's row (sample_of), for the words that fill_sides fills
+ * in; each thread finds its own. */
 __device__ static void
 find_samples(const TileParams &params, const TileBox &box, const TilePart &part, int *samples)
 {
@@ -102,7 +101,7 @@ is_in_part(const TileBox &box, const TilePart &part, int at)
   return at >= 0 && at - box.x >= part.x0 && at - box.x < part.x1;
 }
 
-/* Sample `at` (sample_of) of a row: of the tile's, or else of the plane's (NULL: it has none), or of neither. */
+/* Returns sample `at` (sample_of) of a row: the tile's, else the plane's (NULL: none), else the missing value. */
 template <typename T>
 __device__ static T
 find_sample(const TileParams &params, const TileBox &box, const TilePart &part, const T *row_of_tile,
@@ -117,7 +116,7 @@ find_sample(const TileParams &params, const TileBox &box, const TilePart &part, 
   return *from;
 }
 
-/* Stores N samples of a row, from x on, but for those in the part: others read these meanwhile. */
+/* Stores N samples of a row, from x on, except those in the part, which others read meanwhile. */
 template <typename T, int N>
 __device__ static void
 store_outside(const TilePart &part, T *row_of_tile, int x, const T (&sample)[N])
@@ -128,7 +127,7 @@ store_outside(const TilePart &part, T *row_of_tile, int x, const T (&sample)[N])
       row_of_tile[x + k] = sample[k];
 }
 
-/* Fills in what is missing to either side of the part, in all rows, four samples at a time. */
+/* Fills in the samples to either side of the part, in all rows, four at a time. */
 template <typename T>
 __device__ static void
 fill_sides(const TileParams &params, const TileBox &box, const TilePart &part, const int *samples, T *tile,
@@ -176,7 +175,7 @@ is_whole(const TileBox &box, const TilePart &part)
   return part.x0 == 0 && part.x1 == box.width && part.y0 == 0 && part.y1 == box.rows;
 }
 
-/* Fills in what is missing of a tile of SAMPLES a row at most. All threads see it afterwards. */
+/* Fills in all missing samples of a tile with at most SAMPLES per row. All threads see them afterwards. */
 template <typename T, int SAMPLES = CNV_TILE_SAMPLES>
 __device__ static void
 fill_tile(const TileParams &params, const TileBox &box, const TilePart &part, T *tile, int64_t delta)
@@ -190,7 +189,7 @@ fill_tile(const TileParams &params, const TileBox &box, const TilePart &part, T 
   __syncthreads();
 }
 
-/* The part's end along x, without the samples whose 16 bytes reach beyond it. */
+/* Returns the part's end along x, without samples whose 16 bytes extend beyond it. */
 template <typename T>
 __device__ static int
 whole_chunks(const TileBox &box, const TilePart &part)
@@ -198,7 +197,7 @@ whole_chunks(const TileBox &box, const TilePart &part)
   return max(part.x0, (box.x + part.x1) * (int)sizeof(T) / 16 * 16 / (int)sizeof(T) - box.x);
 }
 
-/* The part of the tile that lies in the job's window. */
+/* Returns the part of the tile that lies in the job's window. */
 __device__ static TilePart
 part_in_window(const TileParams &params, const TileBox &box)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Common to kernels that do a job in one launch (fused, blur, dense): a block's job and its outputs, samples by fours,
- * and borders. Coordinates are samples of a row of the plane, over all channels, and rows of the field.
+ * Shared by kernels that filter a job in one launch (fused, blur, dense): a block's job and its outputs, samples by
+ * fours, and borders. Coordinates are samples of a row of the plane, over all channels, and rows of the field.
  */
 #pragma once
 
 #include "gpu/kernels/block.cuh"
 
-/* The block's tile of outputs: the first sample and row, and the row behind the last. */
+/* The block's tile of outputs: its first sample and row, and the row after the last. */
 struct TileOutput {
   int x, y, y_end;
 };
@@ -18,21 +18,21 @@ struct TileParams {
   CnvTileJob s;
   struct {
     TileOutput at;
-    int rows, box_rows, top, lead, pointers, field; /* of CnvTileJob, or of the kernel's TileShape */
-    int n_rows;                                     /* of taps */
+    int rows, box_rows, top, lead, pointers, field; /* from CnvTileJob, or from the kernel's TileShape */
+    int n_rows;                                     /* rows of taps */
     uint32_t bands;
     bool renormalizes, is_inner;
-    bool has_weights; /* the copy engine brings them */
+    bool has_weights; /* the copy engine loads the weights */
     int kind;         /* CnvTileKind */
   } tile;
   uint64_t in, back, out;
   int in_stride, out_stride;
-  int window_x0, window_x1;       /* samples that are read */
-  int chunk_stores;               /* rows that are written lie on multiples of 16 bytes */
+  int window_x0, window_x1;       /* range of samples that may be read */
+  int chunk_stores;               /* rows of the output begin at multiples of 16 bytes */
   alignas(8) uint32_t missing[6]; /* three words: four missing samples, by the channel of the first */
 };
 
-/* Four samples that stand side by side. */
+/* Four samples side by side. */
 template <typename T> struct Word;
 template <> struct Word<uint8_t> {
   typedef uint32_t type;
@@ -77,7 +77,7 @@ merge(uint2 a, uint2 b, uint2 mask)
   return make_uint2(merge(a.x, b.x, mask.x), merge(a.y, b.y, mask.y));
 }
 
-/* Two levels clamped to 8 bits and packed, with the 16 bits of `above` above them. */
+/* Clamps two levels to 8 bits and packs them, with the 16 bits of `above` above them. */
 __device__ static uint32_t
 pack_levels(int low, int high, uint32_t above)
 {
@@ -91,7 +91,7 @@ pack_levels(int low, int high, uint32_t above)
 #endif
 }
 
-/* The same to 16 bits. */
+/* Clamps two levels to 16 bits and packs them. */
 __device__ static uint32_t
 pack_levels(int low, int high)
 {
@@ -105,8 +105,8 @@ pack_levels(int low, int high)
 #endif
 }
 
-/* Four missing samples, as they would be in memory, of channel `first` and those after it; for renormalize those that
- * count as 0. */
+/* Returns four missing samples, as they would be in memory, of channel `first` and the next ones; for renormalize,
+ * samples that count as 0. */
 template <typename T>
 __device__ static typename Word<T>::type
 make_missing(const CnvTileJob &s, int first)
@@ -121,7 +121,7 @@ make_missing(const CnvTileJob &s, int first)
   return word;
 }
 
-/* Number of the block's job among those of the launch. */
+/* Returns the index of the block's job in the launch. */
 __device__ static int
 find_tile_job(const CnvTileArgs &l)
 {
@@ -136,7 +136,7 @@ find_tile_job(const CnvTileArgs &l)
   return number;
 }
 
-/* Addresses, and what they allow. */
+/* Sets the addresses and their alignments. */
 template <typename T>
 __device__ static void
 locate(TileParams &params, const CnvTileArgs &l, const CnvTileJob &s)
@@ -159,7 +159,7 @@ locate(TileParams &params, const CnvTileArgs &l, const CnvTileJob &s)
   params.chunk_stores = ((out | out_step) & 15) == 0 && (!(s.copied || s.blends) || ((back | in_step) & 15) == 0);
 }
 
-/* Copies a job by a warp, whose loads are under way at once. */
+/* Copies a job with one warp, whose loads are in flight at once. */
 __device__ static void
 copy_job(CnvTileJob &to, const CnvTileJob &from, int lane)
 {
@@ -175,7 +175,8 @@ copy_job(CnvTileJob &to, const CnvTileJob &from, int lane)
       ((uint32_t *)&to)[32 * i + lane] = word[i];
 }
 
-/* The job with what is worked out of it: each warp but the first does a part. All threads see it after a barrier. */
+/* Copies the job and computes derived numbers; each warp but the first does a part. All threads see them after a
+ * barrier. */
 template <typename T>
 __device__ static void
 set_params(TileParams &params, const CnvTileArgs &l, const CnvTileJob &s)
@@ -190,7 +191,7 @@ set_params(TileParams &params, const CnvTileArgs &l, const CnvTileJob &s)
     ((typename Word<T>::type *)params.missing)[lane] = make_missing<T>(s, lane);
 }
 
-/* The block's job, for all threads. */
+/* Loads the block's job for all threads. */
 template <typename T>
 __device__ static void
 load_tile_job(TileParams &params, const CnvTileArgs &l)
@@ -204,7 +205,7 @@ load_tile_job(TileParams &params, const CnvTileArgs &l)
   __syncthreads();
 }
 
-/* The row that stands for row y, which may lie outside of the window; -1 for none. */
+/* Returns the row that replaces row y, which may be outside of the window; -1 for none. */
 __device__ static int
 row_of(const CnvTileJob &s, int y)
 {
@@ -213,7 +214,7 @@ row_of(const CnvTileJob &s, int y)
   return at < 0 ? -1 : at + s.job.window_y;
 }
 
-/* The sample that stands for sample x; -1 - channel for none. */
+/* Returns the sample that replaces sample x; -1 - channel for none. */
 __device__ static int
 sample_of(const CnvTileJob &s, int x)
 {
@@ -223,7 +224,7 @@ sample_of(const CnvTileJob &s, int x)
   return at < 0 ? -1 - channel : (at + s.job.window_x) * s.channels + channel;
 }
 
-/* The values of four missing samples from x on. x may be negative. */
+/* Returns the values of four missing samples from x on. x may be negative. */
 template <typename T>
 __device__ static typename Word<T>::type
 missing_word(const TileParams &params, int x)

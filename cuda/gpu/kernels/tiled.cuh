@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * tiled: all taps of a term at once over a tile in shared memory; a thread slides down a column of the tile. Separable
- * taps are taken as the dense kernel that they make.
+ * tiled: all taps of a term at once, over a tile in shared memory; a thread moves down a column of the tile. Separable
+ * taps are applied as the dense kernel that is their product.
  */
 #pragma once
 
 #include "gpu/kernels/apron.cuh"
 
-/* Samples of a row, and rows, that a block loads beside those that it makes; more taps than reach so far are taken in
+/* Samples of a row, and rows, that a block loads beside its outputs. Taps that reach further are applied in several
  * turns. */
 #define TILED_APRON_X 32
 #define TILED_APRON_Y 16
 
-/* Adds to the thread's sums what the taps from `tap` on make, as many as the apron is for. Sums of a column of taps are
- * added up apart, which keeps float32 exact enough for large kernels. */
+/* Adds the products of the taps from `tap` on, as many as the apron permits, to the thread's sums. Each column of taps
+ * has its own sum, which keeps float32 exact enough for large kernels. */
 __device__ static void
 add_taps(float (&acc)[CNV_OUTPUTS], float *tile, const CnvBlock &b, const CnvTerm &t, int2 tap)
 {
@@ -49,8 +49,8 @@ tiled(const CnvBlock &b)
   for (int n = 0; n < b.a.n_terms; n++) {
     const CnvTerm &t = b.a.term[n];
 
-    /* Rows of taps that are taken in turns are added up apart, too: each sum rounds less. The two terms of a gradient,
-     * which are squared, have no more than fit a turn. */
+    /* Each turn of rows of taps has its own sum too, so that each sum rounds less. The two terms of a gradient, which
+     * are squared, fit into one turn. */
     for (int j = 0; j < t.n[CNV_Y]; j += 1 + TILED_APRON_Y) {
       float acc[CNV_OUTPUTS] = {};
 

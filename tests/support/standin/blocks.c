@@ -65,7 +65,7 @@ blocks_cover(const KernelRun *run)
 
 /* Samples or pixels that a block makes, and how many of them there are. */
 static void
-expect_size(const KernelRun *run, const BlockJob *opened, int by[2], int of[2])
+expect_size(const KernelRun *run, const BlockJob *opened, int by[2], int extent[2])
 {
   const CnvKernelKind *kind = cnv_kernel_kind(run->id);
   const CnvCellBlocks *cells = &opened->from->cells;
@@ -73,11 +73,11 @@ expect_size(const KernelRun *run, const BlockJob *opened, int by[2], int of[2])
 
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
     by[axis] = kind->divides ? cells->cells[axis] : kind->by_cells ? 1 : axis == CNV_X ? kind->block_x : kind->block_y;
-    of[axis] = kind->divides    ? cells->end[axis] - cells->first[axis]
-               : kind->by_cells ? cnv_mosaic_blocks(&opened->block.a, job, axis)
-               : axis == CNV_X  ? job->width * (kind->by_pixels ? 1 : opened->block.a.channels)
-               : kind->by_terms ? opened->from->sums_rows * opened->block.a.n_terms
-                                : job->height;
+    extent[axis] = kind->divides    ? cells->end[axis] - cells->first[axis]
+                   : kind->by_cells ? cnv_mosaic_blocks(&opened->block.a, job, axis)
+                   : axis == CNV_X  ? job->width * (kind->by_pixels ? 1 : opened->block.a.channels)
+                   : kind->by_terms ? opened->from->sums_rows * opened->block.a.n_terms
+                                    : job->height;
   }
 }
 
@@ -86,16 +86,17 @@ static void
 check_blocks(const KernelRun *run, const BlockJob *opened, int n_blocks)
 {
   const CnvKernelKind *kind = cnv_kernel_kind(run->id);
-  int by[2], of[2], x = opened->from->columns, y = x > 0 ? n_blocks / x : 0;
+  int by[2], extent[2], x = opened->from->columns, y = x > 0 ? n_blocks / x : 0;
 
-  expect_size(run, opened, by, of);
+  expect_size(run, opened, by, extent);
   if (kind->divides)
     y /= MAX(opened->from->cells.slices, 1);
   if (x < 1 || n_blocks % x != 0 || run->size->block[0] != kind->threads_x || run->size->block[1] != kind->threads_y)
     standin_report("%s: a job of %d blocks has %d a row, of %u x %u threads", run->name, n_blocks, x,
                    run->size->block[0], run->size->block[1]);
-  if (x * by[0] < of[0] || y * by[1] < of[1] || (x - 1) * by[0] >= of[0] || (y - 1) * by[1] >= of[1])
-    standin_report("%s: %d x %d blocks of %d x %d for %d x %d samples", run->name, x, y, by[0], by[1], of[0], of[1]);
+  if (x * by[0] < extent[0] || y * by[1] < extent[1] || (x - 1) * by[0] >= extent[0] || (y - 1) * by[1] >= extent[1])
+    standin_report("%s: %d x %d blocks of %d x %d for %d x %d samples", run->name, x, y, by[0], by[1], extent[0],
+                   extent[1]);
 }
 
 static gboolean
@@ -227,7 +228,7 @@ check_cells(const KernelRun *run, const BlockJob *opened)
   if (cells->turn < 1 || cells->turn > turn || cells->parts < 1 || cells->slices < 1 ||
       cells->cells[CNV_X] > CNV_CELLS_MAX || cells->cells[CNV_Y] > CNV_CELLS_MAX_ROWS ||
       (cells->slices > 1 && cells->cells[CNV_Y] > 1) ||
-      (cells->small && cells->threads_x * cells->cells[CNV_Y] > 4 * CNV_BLOCK_THREADS) ||
+      (cells->group_cells && cells->threads_x * cells->cells[CNV_Y] > 4 * CNV_BLOCK_THREADS) ||
       (cells->wide && cells->turn * cells->cells[CNV_X] * b->a.channels > CNV_CELLS_SUMS) || cells->lanes_shift > 5 ||
       b->sources.n > 0 || !b->a.plain)
     standin_report("%s: blocks of %d x %d cells, %d threads, %d parts, %d slices", run->name, cells->cells[CNV_X],

@@ -100,12 +100,12 @@ current(void)
 static gboolean
 is_of(gconstpointer caller)
 {
-  gboolean not = fault.of && fault.of[0] == '!';
+  gboolean not = fault.library && fault.library[0] == '!';
   Dl_info info;
 
-  if (!fault.of)
+  if (!fault.library)
     return TRUE;
-  return (dladdr(caller, &info) && info.dli_fname && strstr(info.dli_fname, fault.of + not )) != not ;
+  return (dladdr(caller, &info) && info.dli_fname && strstr(info.dli_fname, fault.library + not )) != not ;
 }
 
 static gboolean
@@ -470,12 +470,12 @@ CUresult
 cuModuleLoadData(CUmodule *module, const void *image)
 {
   BEGIN(DOES);
-  Module *made = g_new0(Module, 1);
+  Module *created = g_new0(Module, 1);
 
-  made->context = current();
-  made->functions = g_ptr_array_new();
-  g_hash_table_add(set_of(&modules), made);
-  *module = (CUmodule)made;
+  created->context = current();
+  created->functions = g_ptr_array_new();
+  g_hash_table_add(set_of(&modules), created);
+  *module = (CUmodule)created;
   return end(result);
 }
 
@@ -495,17 +495,17 @@ cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
 {
   BEGIN(DOES);
   const StandinKernel *kernel = standin_kernel_find(name);
-  Function *made;
+  Function *created;
 
   if (!is_in(&modules, module))
     return end(bad_handle(__func__));
   if (!kernel)
     return end(CUDA_ERROR_NOT_FOUND);
-  made = g_new0(Function, 1);
-  *made = (Function){(Module *)module, kernel, SHARED_USUAL};
-  g_ptr_array_add(made->module->functions, made);
-  g_hash_table_add(set_of(&functions), made);
-  *function = (CUfunction)made;
+  created = g_new0(Function, 1);
+  *created = (Function){(Module *)module, kernel, SHARED_USUAL};
+  g_ptr_array_add(created->module->functions, created);
+  g_hash_table_add(set_of(&functions), created);
+  *function = (CUfunction)created;
   return end(result);
 }
 
@@ -513,18 +513,18 @@ CUresult
 cuModuleGetGlobal(CUdeviceptr *address, size_t *size, CUmodule module, const char *name)
 {
   BEGIN(DOES);
-  Module *of = (Module *)module;
+  Module *loaded = (Module *)module;
 
   if (!is_in(&modules, module))
     return end(bad_handle(__func__));
   if (strcmp(name, "cnv_taps") != 0)
     return end(CUDA_ERROR_NOT_FOUND);
-  if (!of->taps) {
-    of->taps = standin_alloc(of->context, 65536, FALSE);
-    of->taps->is_part = TRUE;
+  if (!loaded->taps) {
+    loaded->taps = standin_alloc(loaded->context, 65536, FALSE);
+    loaded->taps->is_part = TRUE;
   }
-  *address = of->taps->address;
-  *size = of->taps->size;
+  *address = loaded->taps->address;
+  *size = loaded->taps->size;
   return end(result);
 }
 
@@ -847,11 +847,11 @@ CUresult
 cuEventCreate(CUevent *event, unsigned int flags)
 {
   BEGIN(DOES);
-  Event *made = g_new0(Event, 1);
+  Event *created = g_new0(Event, 1);
 
-  made->context = current();
-  g_hash_table_add(set_of(&events), made);
-  *event = (CUevent)made;
+  created->context = current();
+  g_hash_table_add(set_of(&events), created);
+  *event = (CUevent)created;
   return end(result);
 }
 
@@ -932,14 +932,14 @@ cuTexObjectCreate(CUtexObject *object, const CUDA_RESOURCE_DESC *resource, const
 {
   BEGIN(DOES);
   const Allocation *a = standin_find(resource->res.linear.devPtr);
-  Texture *made;
+  Texture *created;
 
   if (resource->resType != CU_RESOURCE_TYPE_LINEAR || resource->res.linear.devPtr % 512 != 0 || !a)
     return end(CUDA_ERROR_INVALID_VALUE);
-  made = g_new(Texture, 1);
-  *made = (Texture){current(), resource->res.linear.devPtr, resource->res.linear.sizeInBytes};
-  g_hash_table_add(set_of(&textures), made);
-  *object = (CUtexObject)(guintptr)made;
+  created = g_new(Texture, 1);
+  *created = (Texture){current(), resource->res.linear.devPtr, resource->res.linear.sizeInBytes};
+  g_hash_table_add(set_of(&textures), created);
+  *object = (CUtexObject)(guintptr)created;
   return end(result);
 }
 
@@ -973,24 +973,24 @@ cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t ra
                        const cuuint32_t *element_stride, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
                        CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill)
 {
-  StandinMap made = {.address = (guintptr)address};
-  gboolean ok = type == CU_TENSOR_MAP_DATA_TYPE_UINT32 && rank == 4 && made.address % 16 == 0 && box[0] * 4 % 16 == 0 &&
-                interleave == CU_TENSOR_MAP_INTERLEAVE_NONE && swizzle == CU_TENSOR_MAP_SWIZZLE_NONE &&
-                fill == CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE;
+  StandinMap encoded = {.address = (guintptr)address};
+  gboolean ok = type == CU_TENSOR_MAP_DATA_TYPE_UINT32 && rank == 4 && encoded.address % 16 == 0 &&
+                box[0] * 4 % 16 == 0 && interleave == CU_TENSOR_MAP_INTERLEAVE_NONE &&
+                swizzle == CU_TENSOR_MAP_SWIZZLE_NONE && fill == CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE;
 
   for (int i = 0; i < 4 && ok; i++) {
-    made.dim[i] = dim[i];
-    made.box[i] = box[i];
+    encoded.dim[i] = dim[i];
+    encoded.box[i] = box[i];
     ok = dim[i] >= 1 && dim[i] <= (guint64)1 << 32 && box[i] >= 1 && box[i] <= 256 && element_stride[i] == 1;
   }
   for (int i = 0; i < 3 && ok; i++) {
-    made.stride[i] = stride[i];
+    encoded.stride[i] = stride[i];
     ok = stride[i] % 16 == 0 && stride[i] < (guint64)1 << 40;
   }
   if (!ok || (guintptr)map % 64)
     return CUDA_ERROR_INVALID_VALUE;
   memset(map, 0, sizeof(*map));
-  memcpy(map, &made, sizeof(made));
+  memcpy(map, &encoded, sizeof(encoded));
   return CUDA_SUCCESS;
 }
 

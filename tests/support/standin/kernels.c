@@ -18,17 +18,17 @@ struct StandinKernel {
 static GHashTable *kernels; /* by name */
 
 static void
-add(StandinKernel made, const char *name)
+add(StandinKernel added, const char *name)
 {
   StandinKernel *kernel = g_hash_table_lookup(kernels, name);
 
   if (kernel) { /* another kind, or another variant that it serves */
-    kernel->last = made.first;
+    kernel->last = added.first;
     return;
   }
-  kernel = g_memdup2(&made, sizeof(made));
+  kernel = g_memdup2(&added, sizeof(added));
   kernel->name = g_strconcat("cnv_", name, NULL);
-  kernel->last = made.first;
+  kernel->last = added.first;
   g_hash_table_insert(kernels, g_strdup(name), kernel);
 }
 

@@ -43,7 +43,7 @@ typedef struct {
   guint64 n; /* 0: none */
   CUresult result;
   gboolean for_good;
-  const char *of, *entry;
+  const char *library, *entry;
 } StandinFault;
 
 /* What there is. */

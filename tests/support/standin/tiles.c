@@ -75,7 +75,7 @@ check_tiles(const KernelRun *run, const CnvTileJob *s, guint8 *used, const guint
   Grid grid = grid_of(run, s);
   int first = grid.first, width = grid.width, height = grid.height, tile = grid.tile;
   int n_blocks = (int)run->size->grid[0], edges = cnv_tile_edges(s);
-  g_autofree guint8 *made = g_malloc0((gsize)width * height);
+  g_autofree guint8 *writes = g_malloc0((gsize)width * height);
 
   for (int number = 0; number < s->columns * (s->last_row + 1); number++) {
     int column, row, x, block = number < edges ? s->first_block + number : s->inner_block + number - edges;
@@ -97,12 +97,12 @@ check_tiles(const KernelRun *run, const CnvTileJob *s, guint8 *used, const guint
     }
     for (int y = row * grid.rows; y < MIN((row + 1) * grid.rows, height); y++)
       for (int i = MAX(x, first); i < MIN(x + tile, first + width); i++)
-        made[(gsize)y * width + i - first]++;
+        writes[(gsize)y * width + i - first]++;
   }
   for (gsize i = 0; i < (gsize)width * height; i++)
-    if (made[i] != 1) {
+    if (writes[i] != 1) {
       standin_report("%s makes sample %d of row %d of a job %d times", run->name, (int)(i % width), (int)(i / width),
-                     made[i]);
+                     writes[i]);
       return;
     }
 }

@@ -2,7 +2,7 @@
  *
  * The definition of the weights of regions, and checks of jobs.
  */
-#include "unit/jobs.h"
+#include "regions/jobs.h"
 
 #include <math.h>
 

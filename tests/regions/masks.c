@@ -40,10 +40,10 @@ mask_at(const Shape *mask, int x, int y)
 /* Returns the weight of an ellipse at a pixel, from distances along the ray from its centre: to the sample, to the
  * ellipse of weight 1 and to the ellipse of weight 0. */
 static double
-ellipse_at(const Shape *of, int x, int y)
+ellipse_at(const Shape *shape, int x, int y)
 {
-  double a = MAX((of->width - 1) / 2.0, 0.01), b = MAX((of->height - 1) / 2.0, 0.01), f = of->feather + 1;
-  double dx = x - of->x - (of->width - 1) / 2.0, dy = y - of->y - (of->height - 1) / 2.0;
+  double a = MAX((shape->width - 1) / 2.0, 0.01), b = MAX((shape->height - 1) / 2.0, 0.01), f = shape->feather + 1;
+  double dx = x - shape->x - (shape->width - 1) / 2.0, dy = y - shape->y - (shape->height - 1) / 2.0;
   double away = hypot(dx, dy), inner = away / hypot(dx / a, dy / b), outer = away / hypot(dx / (a + f), dy / (b + f));
 
   return away == 0 ? 1 : CLAMP((outer - away) / (outer - inner), 0, 1);
@@ -89,14 +89,14 @@ add_meta(GstBuffer *frame, const char *type, const Shape *place, GstBuffer *mask
 }
 
 #define WHITE 255, 255, 255, 255
-static const guint8 small[] = {0, 255, 128, 255, 64, 0};
+static const guint8 coarse[] = {0, 255, 128, 255, 64, 0};
 static const guint8 full[] = {WHITE, WHITE, WHITE};
 static const guint8 one[] = {255};
 
 static const Shape masks[] = {
-    {4, 3, 3, 2, 3, 2, small},      {4, 3, 12, 8, 3, 2, small}, {0, 0, WIDTH, HEIGHT, 3, 2, small},
-    {20, 10, 40, 30, 3, 2, small},  {7, 5, 1, 1, 4, 3, full},   {3, 3, 20, 13, 1, 1, one},
-    {0, 0, 1, HEIGHT, 3, 2, small}, {9, 9, 5, 3, 4, 3, full},
+    {4, 3, 3, 2, 3, 2, coarse},      {4, 3, 12, 8, 3, 2, coarse}, {0, 0, WIDTH, HEIGHT, 3, 2, coarse},
+    {20, 10, 40, 30, 3, 2, coarse},  {7, 5, 1, 1, 4, 3, full},    {3, 3, 20, 13, 1, 1, one},
+    {0, 0, 1, HEIGHT, 3, 2, coarse}, {9, 9, 5, 3, 4, 3, full},
 };
 
 /* Each mask by itself, and then all at once. */
@@ -132,12 +132,12 @@ GST_START_TEST(test_mask_beside_rectangle)
 {
   GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=meta", "roi-types=face");
   const guint8 wide[] = {0, 0, 9, 255, 3, 128, 7, 255, 1, 64, 255, 0};
-  const Shape expected[] = {{4, 3, 12, 8, 3, 2, small}, {20, 2, 5, 9, 1, 1, one}, {0}};
+  const Shape expected[] = {{4, 3, 12, 8, 3, 2, coarse}, {20, 2, 5, 9, 1, 1, one}, {0}};
   GstBuffer *frame = black_frame(WIDTH, HEIGHT, 0);
 
   add_meta(frame, "face", &expected[0], packed_buffer(GST_VIDEO_FORMAT_GRAY16_LE, 3, 2, wide, sizeof(wide) / 2, 3, 9));
   add_meta(frame, "face", &expected[1], NULL);
-  add_meta(frame, "car", &masks[2], mask_buffer(3, 2, small));
+  add_meta(frame, "car", &masks[2], mask_buffer(3, 2, coarse));
   frame = gst_harness_push_and_pull(h, frame);
   expect_shapes(frame, expected, FALSE, 0.75, "both");
   gst_buffer_unref(frame);
@@ -149,8 +149,8 @@ GST_END_TEST;
 GST_START_TEST(test_mask_that_stays)
 {
   GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=meta");
-  GstBuffer *mask = mask_buffer(3, 2, small);
-  Shape expected[] = {{4, 3, 12, 8, 3, 2, small}, {0}};
+  GstBuffer *mask = mask_buffer(3, 2, coarse);
+  Shape expected[] = {{4, 3, 12, 8, 3, 2, coarse}, {0}};
 
   for (guint i = 0; i < 6; i++) {
     GstBuffer *frame = black_frame(WIDTH, HEIGHT, i);
@@ -633,7 +633,7 @@ GST_START_TEST(test_metas_stay)
 
   for (guint w = 0; w < G_N_ELEMENTS(ways) - (strcmp(BACKEND, "cuda") != 0); w++) {
     GstHarness *h = gst_harness_new_parse(ways[w]);
-    GstBuffer *frame = gst_buffer_new_allocate(NULL, 320 * 240 * 3 / 2, NULL), *mask = mask_buffer(3, 2, small);
+    GstBuffer *frame = gst_buffer_new_allocate(NULL, 320 * 240 * 3 / 2, NULL), *mask = mask_buffer(3, 2, coarse);
     GstVideoRegionOfInterestMeta *meta;
     GstStructure *param;
 

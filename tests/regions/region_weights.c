@@ -182,16 +182,16 @@ START_TEST(test_ties)
   GRand *random = g_rand_new_with_seed(510);
   guint n_ties[2] = {0, 0};
 
-  for (int small = 0; small < 2; small++) {
-    CnvPlan *plan = small ? test_plan_default("GRAY8", 2, 2) : test_plan_default("GRAY8", WIDTH, HEIGHT),
+  for (int is_tiny = 0; is_tiny < 2; is_tiny++) {
+    CnvPlan *plan = is_tiny ? test_plan_default("GRAY8", 2, 2) : test_plan_default("GRAY8", WIDTH, HEIGHT),
             *plans[] = {plan, plan};
 
-    for (int round = 0; round < (small ? 20 * ROUNDS : ROUNDS); round++) {
+    for (int round = 0; round < (is_tiny ? 20 * ROUNDS : ROUNDS); round++) {
       const CnvRegion region[] = {random_region(random, 1, TRUE), random_region(random, 0, TRUE)};
-      const double feather = small ? g_rand_double_range(random, 100, 1000) : random_feather(random, round);
+      const double feather = is_tiny ? g_rand_double_range(random, 100, 1000) : random_feather(random, round);
       const CnvWork work = {plans, 2, .region = region, .n_regions = 2, .feather = feather};
 
-      n_ties[small] += check_ties(&work);
+      n_ties[is_tiny] += check_ties(&work);
     }
     cnv_plan_unref(plan);
   }

@@ -332,14 +332,15 @@ expect_no_memory(gpointer result, GError **error)
 /* Files and metas that promise large masks are rejected if there is no memory. */
 GST_START_TEST(test_no_memory)
 {
-  g_autofree char *large = write_file("P5 8000 8000 255\n", 500 << 20), *small = write_file("P5 8000 8000 255\n", 99);
+  g_autofree char *large = write_file("P5 8000 8000 255\n", 500 << 20),
+                  *truncated = write_file("P5 8000 8000 255\n", 99);
   g_autoptr(GstBuffer) buffer = gst_cuda_convolve_mask_new(8000, 8000, g_malloc0(8000 * 8000));
   GstCudaConvolveMask mask = {buffer, NULL, {10, 10, 8000, 8000}, 8100, 8100, 0, 4};
   GError *error = NULL;
 
   ck_assert(limit_memory(40 << 20));
   expect_no_memory(gst_cuda_convolve_mask_load(large, &error), &error);
-  expect_no_memory(gst_cuda_convolve_mask_load(small, &error), &error);
+  expect_no_memory(gst_cuda_convolve_mask_load(truncated, &error), &error);
   expect_no_memory(gst_cuda_convolve_mask_read(buffer, NULL, &error), &error);
   expect_no_memory(GINT_TO_POINTER(gst_cuda_convolve_mask_place(&mask, &error)), &error);
   ck_assert(limit_memory(100 << 20));
@@ -348,7 +349,7 @@ GST_START_TEST(test_no_memory)
   ck_assert(gst_cuda_convolve_mask_place(&mask, &error));
   cnv_mask_unref(mask.region.mask);
   g_unlink(large);
-  g_unlink(small);
+  g_unlink(truncated);
 }
 GST_END_TEST;
 

@@ -3,7 +3,7 @@
  * Jobs cover each sample as often as they should, with the weight of its regions, and nothing else. Checked with
  * random work and some work computed by hand.
  */
-#include "unit/jobs.h"
+#include "regions/jobs.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -94,7 +94,7 @@ has_samples(const CnvPlane *plane, const CnvRect *r, int field, int fields)
 static void
 check_owner(const CnvWork *work, const CnvJobs *c, int plane, int field, int x, int y, guint32 seed)
 {
-  const CnvPlane *of = &work->plan[0]->plane[plane];
+  const CnvPlane *target = &work->plan[0]->plane[plane];
   int steps;
   const CnvJob *job = test_job_at(c, plane, field, x, y, &steps);
   double largest = 0, weights[LARGE_REGIONS], weight = steps / 255.0;
@@ -105,9 +105,9 @@ check_owner(const CnvWork *work, const CnvJobs *c, int plane, int field, int x, 
   for (guint i = 0; i < work->n_regions; i++) {
     const CnvRegion *region = &work->region[i];
 
-    weights[i] = work->isolated && !has_samples(of, &region->rect, field, fields)
+    weights[i] = work->isolated && !has_samples(target, &region->rect, field, fields)
                      ? 0
-                     : region_weight(work, of, region, x, y, field, fields);
+                     : region_weight(work, target, region, x, y, field, fields);
     if (weights[i] > largest || (owner && weights[i] == largest && is_stronger(region, owner)))
       owner = region;
     largest = MAX(largest, weights[i]);
@@ -121,9 +121,9 @@ check_owner(const CnvWork *work, const CnvJobs *c, int plane, int field, int x, 
   if (job->plan != (int)owner->plan)
     ck_abort_msg("seed %u, plane %d field %d, %d, %d: plan %d, not %u", seed, plane, field, x, y, job->plan,
                  owner->plan);
-  if (work->isolated && job->window_x != MAX(0, owner->rect.x >> of->sub_x))
+  if (work->isolated && job->window_x != MAX(0, owner->rect.x >> target->sub_x))
     ck_abort_msg("seed %u, plane %d field %d, %d, %d: window at %d, not %d", seed, plane, field, x, y, job->window_x,
-                 owner->rect.x >> of->sub_x);
+                 owner->rect.x >> target->sub_x);
 }
 
 static CnvRegion
@@ -405,10 +405,10 @@ START_TEST(test_same)
   CnvWork other[] = {base, base, base, base, base, base, base, base, base, base, base}, same[] = {base, base, base};
   CnvWork all = {plans, 2, .whole_frame = TRUE, .region = region, .n_regions = 2}, none = CNV_WORK_ALL(&plan);
   CnvWork empty = {plans, 2};
-  CnvJobs of;
+  CnvJobs jobs;
 
-  cnv_jobs_init(&of);
-  ck_assert(!cnv_jobs_match(&of, &base));
+  cnv_jobs_init(&jobs);
+  ck_assert(!cnv_jobs_match(&jobs, &base));
   other[0].whole_frame = TRUE;
   other[1].interlaced = TRUE;
   other[2].invert = TRUE;
@@ -423,18 +423,18 @@ START_TEST(test_same)
   same[1].region = copied;
   same[2].overlaps = TRUE;
   for (guint i = 0; i < G_N_ELEMENTS(other); i++) {
-    cnv_jobs_make(&of, &base, 0, 0);
+    cnv_jobs_make(&jobs, &base, 0, 0);
     for (guint s = 0; s < G_N_ELEMENTS(same); s++)
-      ck_assert(cnv_jobs_match(&of, &same[s]));
-    ck_assert_msg(!cnv_jobs_match(&of, &other[i]), "other %u", i);
-    cnv_jobs_make(&of, &other[i], 0, 0);
-    ck_assert_msg(!cnv_jobs_match(&of, &base), "base after other %u", i);
+      ck_assert(cnv_jobs_match(&jobs, &same[s]));
+    ck_assert_msg(!cnv_jobs_match(&jobs, &other[i]), "other %u", i);
+    cnv_jobs_make(&jobs, &other[i], 0, 0);
+    ck_assert_msg(!cnv_jobs_match(&jobs, &base), "base after other %u", i);
   }
-  cnv_jobs_make(&of, &all, 0, 0);
-  ck_assert(cnv_jobs_match(&of, &none));
-  cnv_jobs_make(&of, &empty, 0, 0);
-  ck_assert(cnv_jobs_match(&of, &empty) && !cnv_jobs_match(&of, &none));
-  cnv_jobs_clear(&of);
+  cnv_jobs_make(&jobs, &all, 0, 0);
+  ck_assert(cnv_jobs_match(&jobs, &none));
+  cnv_jobs_make(&jobs, &empty, 0, 0);
+  ck_assert(cnv_jobs_match(&jobs, &empty) && !cnv_jobs_match(&jobs, &none));
+  cnv_jobs_clear(&jobs);
   cnv_plan_unref(plan);
 }
 END_TEST

@@ -2,7 +2,7 @@
  *
  * Jobs of many overlapping regions: their work is bounded, and no part of a region is missing.
  */
-#include "unit/jobs.h"
+#include "regions/jobs.h"
 
 #include "support/crowds.h"
 #include "support/masks.h"
@@ -51,13 +51,13 @@ owner_of(const CnvWork *work, const CnvPlane *plane, int x, int y, int field)
 static void
 check_crowd_sample(const CnvWork *work, const CnvJobs *c, int plane, int field, int x, int y)
 {
-  const CnvPlane *of = &work->plan[0]->plane[plane];
+  const CnvPlane *target = &work->plan[0]->plane[plane];
   int owner, steps;
   const CnvJob *p = test_job_at(c, plane, field, x, y, &steps);
   double weight = steps / 255.0, should = 0;
 
   for (guint i = 0; i < work->n_regions; i++)
-    should = MAX(should, region_weight(work, of, &work->region[i], x, y, field, work->interlaced ? 2 : 1));
+    should = MAX(should, region_weight(work, target, &work->region[i], x, y, field, work->interlaced ? 2 : 1));
   if (work->invert)
     should = 1 - should;
   ck_assert_msg(weight >= should - WEIGHT_SLACK, "plane %d, %d, %d: weight %g, not %g", plane, x, y, weight, should);
@@ -65,14 +65,14 @@ check_crowd_sample(const CnvWork *work, const CnvJobs *c, int plane, int field, 
                 weight, should);
   if (!p || work->invert || work->feather > 0)
     return;
-  owner = owner_of(work, of, x, y, field);
+  owner = owner_of(work, target, x, y, field);
   ck_assert(owner >= 0 || c->crowd > 0);
   if (owner < 0)
     return;
   ck_assert_int_ge(p->plan, (int)work->region[owner].plan);
   ck_assert(c->crowd > 0 || p->plan == (int)work->region[owner].plan);
   if (work->isolated && c->crowd == 0)
-    ck_assert_int_eq(p->window_x, MAX(0, work->region[owner].rect.x >> of->sub_x));
+    ck_assert_int_eq(p->window_x, MAX(0, work->region[owner].rect.x >> target->sub_x));
   ck_assert(p->window_x <= x && p->window_y <= y && x < p->window_x + p->window_width &&
             y < p->window_y + p->window_height);
 }

@@ -111,7 +111,7 @@ GST_END_TEST;
 /* More boxes than there can be regions: all are covered, and one message says how. */
 GST_START_TEST(test_many_boxes)
 {
-  GstAnalyticsRelationMetaInitParams room = {10000, 10000 * 80};
+  GstAnalyticsRelationMetaInitParams params = {10000, 10000 * 80};
   GstBus *bus;
   GstElement *element = make_element(BACKEND, &bus);
   GstHarness *h;
@@ -124,7 +124,7 @@ GST_START_TEST(test_many_boxes)
     guint8 pixels[WIDTH * HEIGHT];
 
     gst_buffer_remove_meta(frame, (GstMeta *)meta);
-    meta = gst_buffer_add_analytics_relation_meta_full(frame, &room);
+    meta = gst_buffer_add_analytics_relation_meta_full(frame, &params);
     for (int i = 0; i < 10000; i++)
       add_boxes(meta, (const Found[]){{"dot", i == 9999 ? 30 : i % 7, i == 9999 ? 20 : i % 5, 2, 2, 1}, {NULL}});
     filter_gray(h, frame, pixels, sizeof(pixels));
@@ -382,7 +382,7 @@ crowded_frame(guint n_boxes, guint n_frame)
   static guint ids[MANY];
   static GQuark quarks[MANY];
   static float levels[MANY];
-  GstAnalyticsRelationMetaInitParams room = {n_boxes + 2, MANY * 16 + n_boxes * 80};
+  GstAnalyticsRelationMetaInitParams params = {n_boxes + 2, MANY * 16 + n_boxes * 80};
   guint8 wide[sizeof(numbers) * 2] = {0};
   GstAnalyticsRelationMeta *meta;
   GstBuffer *frame = frame_with_meta(&meta, n_frame);
@@ -390,7 +390,7 @@ crowded_frame(guint n_boxes, guint n_frame)
   GstAnalyticsClsMtd classes;
 
   gst_buffer_remove_meta(frame, (GstMeta *)meta);
-  meta = gst_buffer_add_analytics_relation_meta_full(frame, &room);
+  meta = gst_buffer_add_analytics_relation_meta_full(frame, &params);
   for (guint i = 0; i < MANY; i++) {
     ids[i] = i;
     quarks[i] = g_quark_from_string(i == 12 || i == 7 ? "strawberry" : "leaf");
