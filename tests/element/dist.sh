@@ -60,6 +60,6 @@ for file in bin/cudaconvolve-blur include/cudaconvolve/enums.h share/man/man1/cu
 done
 quietly meson configure "$folder/own" -Dtests=true
 quietly ninja -C "$folder/own" tests/plan gst/libgstcudaconvolve.so
-quietly meson test -C "$folder/own" --no-rebuild plan layers
+quietly meson test -C "$folder/own" --no-rebuild --timeout-multiplier 5 plan layers
 BACKEND=cpu GST_PLUGIN_PATH=$folder/own/gst FRAMES=2 OUTPUT=$folder/out.png quietly "$folder/root/usr/bin/cudaconvolve-blur"
 [[ -s $folder/out.png ]] || fail "the installed command writes nothing: $(cat "$folder/log")"
