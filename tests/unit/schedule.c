@@ -158,11 +158,15 @@ START_TEST(test_pixels)
   } rows[] = {
       {&blur, "RGBA", CNV_BORDER_REPLICATE, "blur_pixels_u8_2x2"},
       {&blur, "ARGB", CNV_BORDER_WRAP, "blur_pixels_u8_2x2"},
-      {&wide, "RGBA", CNV_BORDER_REPLICATE, "ring_u8_9"},
+      {&wide, "RGBA", CNV_BORDER_REPLICATE, "blur_pixels_u8_3x3"},
+      {&wide, "BGRx", CNV_BORDER_REFLECT, "blur_pixels_u8_3x3"},
       {&wider, "RGBA", CNV_BORDER_REPLICATE, "ring_u8_17"},
-      {&unsharp, "RGBA", CNV_BORDER_REPLICATE, "ring_u8_9"},
-      {&blur, "RGBA", CNV_BORDER_RENORMALIZE, "blur_u8_3x2"},
-      {&blur, "RGB", CNV_BORDER_REPLICATE, "blur_u8_3x2"},
+      {&unsharp, "RGBA", CNV_BORDER_REPLICATE, "blur_u8_7x3"},
+      {&blur, "RGBA", CNV_BORDER_RENORMALIZE, "blur_u8_3x3"},
+      {&wide, "RGBA", CNV_BORDER_RENORMALIZE, "blur_u8_7x3"},
+      {&blur, "RGB", CNV_BORDER_REPLICATE, "blur_u8_3x3"},
+      {&wide, "RGB", CNV_BORDER_REPLICATE, "blur_u8_7x3"},
+      {&wider, "RGB", CNV_BORDER_REPLICATE, "ring_u8_9"},
   };
 
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
