@@ -291,6 +291,16 @@ typedef struct {
   V(2, 2, 64, 5, 0)                                                                                                    \
   V(3, 3, 48, 4, 0)
 #define CNV_PIXEL_WIDTH (64 * CNV_TILE_WARPS)
+/* The same of samples of 11 to 16 bits: steps along x and of 16 rows, groups of 16 samples, rows of a tile, blocks. */
+#define CNV_BLUR_DEEP_VARIANTS(V)                                                                                      \
+  V(2, 2, 1, 96, 5)                                                                                                    \
+  V(3, 3, 2, 64, 3)                                                                                                    \
+  V(5, 2, 2, 64, 3)                                                                                                    \
+  V(5, 5, 1, 128, 3)
+/* Lower bits of a sample, and their range; what the upper part of a row sum is a multiple of, in levels. */
+#define CNV_DEEP_BITS 6
+#define CNV_DEEP_UNIT (1 << CNV_DEEP_BITS)
+#define CNV_DEEP_ROW_UNIT 32
 /* Normalised convolution (convolve/work.h) of samples of 8 bits. Variants: steps along either axis, those of the
  * kernel, rows of a tile, blocks; kernels: steps, blocks. */
 #define CNV_BLUR_WEIGHED_VARIANTS(V)                                                                                   \
@@ -472,7 +482,8 @@ typedef struct {
   /* The numbers that kernels take for each sample: the head, CNV_TILE_JOB_HEAD words.
    *
    * blur: what sums over rows and levels begin with, four times over, as the tensor cores' instruction reads it: a
-   * compiler that knew them to be one number would copy that for each product. */
+   * compiler that knew them to be one number would copy that for each product. blur_deep: the main and the rest sums of
+   * rows. */
   CNV_ALIGNED(16) float first_sum[4], first_level[4];
   int shift, full_bits;
   int combine;
