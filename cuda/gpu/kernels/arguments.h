@@ -289,11 +289,11 @@ typedef struct {
  * tile, blocks, plain; and samples of a tile's width, 16 pixels of each warp. */
 #define CNV_BLUR_PIXELS_VARIANTS(V)                                                                                    \
   V(2, 2, 64, 5, 0)                                                                                                    \
-  V(3, 3, 48, 4, 0)
+  V(3, 3, 64, 4, 0)
 #define CNV_PIXEL_WIDTH (64 * CNV_TILE_WARPS)
 /* The same of samples of 11 to 16 bits: steps along x and of 16 rows, groups of 16 samples, rows of a tile, blocks. */
 #define CNV_BLUR_DEEP_VARIANTS(V)                                                                                      \
-  V(2, 2, 1, 96, 5)                                                                                                    \
+  V(2, 2, 1, 80, 5)                                                                                                    \
   V(3, 3, 2, 64, 3)                                                                                                    \
   V(5, 2, 2, 64, 3)                                                                                                    \
   V(5, 5, 1, 128, 3)

@@ -277,9 +277,8 @@ is_in_window(const TileParams &params, const TileBox &box)
          box.y + box.rows <= p.window_y + p.window_height;
 }
 
-/* Fills in what is missing of the tile of each frame, of SAMPLES a row at most. has_map: the part that is in the window
- * is there. */
-template <typename T, int SAMPLES = CNV_TILE_SAMPLES>
+/* Fills in what is missing of the tile of each frame (fill_tile). has_map: the part that is in the window is there. */
+template <typename T, int SAMPLES = CNV_TILE_SAMPLES, bool PIXELS = false>
 __device__ static void
 fill_frames(const CnvTileArgs &l, const TileParams &params, TileBox box, bool has_map)
 {
@@ -292,8 +291,8 @@ fill_frames(const CnvTileArgs &l, const TileParams &params, TileBox box, bool ha
   if (!has_map)
     part = {};
   for (int i = 0; i < n && !is_whole(box, part); i++)
-    fill_tile<T, SAMPLES>(params, box, part, (T *)(cnv_tiles + box.begin + i * frame_bytes),
-                          l.sources.n ? l.sources.delta[i] : 0);
+    fill_tile<T, SAMPLES, PIXELS>(params, box, part, (T *)(cnv_tiles + box.begin + i * frame_bytes),
+                                  l.sources.n ? l.sources.delta[i] : 0);
 }
 
 /* In place, counts the block among those that have read their tiles. Its registers, inlined, would make some kernels
@@ -322,7 +321,7 @@ wait_for_readers(const CnvTileArgs &l)
 
 /* Waits for the tile of each frame, and fills in what is missing of one that is no inner tile. All threads see it
  * afterwards. */
-template <typename T, int SAMPLES = CNV_TILE_SAMPLES>
+template <typename T, int SAMPLES, bool PIXELS>
 __device__ static void
 bring_tile(const CnvTileArgs &l, const TileParams &params, const TileShape &shape, uint64_t *barrier)
 {
@@ -349,15 +348,15 @@ bring_tile(const CnvTileArgs &l, const TileParams &params, const TileShape &shap
   wait_for_copies();
   __syncthreads();
 #endif
-  fill_frames<T, SAMPLES>(l, params, box, has_map);
+  fill_frames<T, SAMPLES, PIXELS>(l, params, box, has_map);
 }
 
 /* The same, after which the block has read all that it reads of other blocks' samples. */
-template <typename T, bool BLENDS = false, int SAMPLES = CNV_TILE_SAMPLES>
+template <typename T, bool BLENDS = false, int SAMPLES = CNV_TILE_SAMPLES, bool PIXELS = false>
 __device__ static void
 finish_tile(const CnvTileArgs &l, const TileParams &params, const TileShape &shape, uint64_t *barrier)
 {
-  bring_tile<T, SAMPLES>(l, params, shape, barrier);
+  bring_tile<T, SAMPLES, PIXELS>(l, params, shape, barrier);
   if (BLENDS)
     count_reader(l);
 }
