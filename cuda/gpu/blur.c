@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The kind blur (blur.cuh, blur_pixels.cuh, ring.cuh): a row times a column of taps as banded matrices for tensor
+ * The kind blur (blur.cuh, blur_pixels.cuh, blur_deep.cuh, ring.cuh): a row times a column of taps as banded matrices for tensor
  * cores, in f16; and such a product with a tap of the sample itself beside it, as to sharpen.
  */
 #include <math.h>
@@ -28,13 +28,24 @@
 #define BLUR(name, bits, x, y, m, numbers, n, height, blocks, without)                                                 \
   VARIANT(#name "_u" #bits "_" #x "x" #y, bits, x, y, 1, numbers, 16 * CNV_TILE_WARPS * (m), height, blocks,           \
           .frames = n, .plain = (without) ? #name "_u" #bits "_" #x "x" #y "_plain" : NULL)
+#define DEEP(x, y, m, height, blocks)                                                                                  \
+  VARIANT("blur_deep_u16_" #x "x" #y, 16, x, y, 1, 2, 16 * CNV_TILE_WARPS * (m), height, blocks, .frames = 1,          \
+          .deep = TRUE)
 #define WEIGHED(k, of_kernel, height, blocks)                                                                          \
   VARIANT("blur_weighed_u8_" #of_kernel, 8, k, k, 1, 1, CNV_WEIGHED_WIDTH, height, blocks, .frames = 1, .weighed = TRUE)
 #define RING(name, bits, x, numbers, n, blocks)                                                                        \
   VARIANT(#name "_u" #bits "_" #x, bits, x, CNV_RING_STEPS, 1, numbers, CNV_RING_WIDTH, CNV_RING_ROWS, blocks,         \
           .frames = 1, .ring = n)
-static const CnvVariant variants[] = {CNV_BLUR_PIXELS_VARIANTS(PIXELS) CNV_BLUR_WEIGHED_VARIANTS(WEIGHED)
-                                          CNV_BLUR_VARIANTS(BLUR) CNV_RING_VARIANTS(RING){NULL}};
+static const CnvVariant variants[] = {CNV_BLUR_PIXELS_VARIANTS(PIXELS) CNV_BLUR_DEEP_VARIANTS(
+    DEEP) CNV_BLUR_WEIGHED_VARIANTS(WEIGHED) CNV_BLUR_VARIANTS(BLUR) CNV_RING_VARIANTS(RING){NULL}};
+
+/* What taps are multiples of in blur_deep, and what their rests are multiplied by: row sums about 0 need less room than
+ * samples from 0 on. */
+static const double deep_grid[CNV_N_AXES] = {[CNV_X] = 1.0 / 8192, [CNV_Y] = 1.0 / 16384};
+static const double deep_unit[CNV_N_AXES] = {[CNV_X] = CNV_DEEP_UNIT, [CNV_Y] = CNV_DEEP_ROW_UNIT};
+
+/* The largest level of a sample that is one f16 number. */
+#define HALF_FULL 1023
 
 /* Mean error of rounding to f16, relative to the deviation of what is rounded: 2^-12 at most, three quarters of the
  * binade in the mean. */
@@ -205,8 +216,18 @@ terms_fit(const CnvPlan *plan, const CnvPlane *plane, const CnvTerm *term, GErro
     return cnv_unsupported(error, "it takes one row times one column of taps");
   if (plane->n_terms > 1 && (plan->n_temporal_taps > 1 || cnv_border_renormalizes(plan->filter.border)))
     return cnv_unsupported(error, "over time and with border-mode=renormalize it takes one row times one column alone");
-  return plane->full[cnv_fit_first_channel(plane)] <= 1023 ||
-         cnv_unsupported(error, "it takes samples of up to 10 bits");
+  return TRUE;
+}
+
+/* TRUE if samples of more than 10 bits can be filtered. */
+static gboolean
+deep_fits(const CnvPlan *plan, const CnvPlane *plane, const CnvTapList taps[CNV_N_AXES], gboolean clamps,
+          GError **error)
+{
+  return (plan->n_temporal_taps == 1 && plane->n_terms == 1 && !plan->is_weighed && !clamps &&
+          !cnv_border_renormalizes((CnvBorder)plane->border) && taps[CNV_Y].magnitude <= 1.000001) ||
+         cnv_unsupported(error, "of more than 10 bits it takes one frame, positive taps without scale above 1 or bias, "
+                                "no weighed samples and no border-mode=renormalize");
 }
 
 /* TRUE where sums over time are exact enough, which of samples of 8 bits are one f16 number. */
@@ -263,6 +284,7 @@ fits(const CnvPlan *plan, const CnvPlane *of, CnvNeeds *needs, GError **error)
                       .digits = 2,
                       .bytes = plane->component[0].bytes,
                       .n_frames = plan->n_temporal_taps,
+                      .deep = plane->full[cnv_fit_first_channel(plane)] > HALF_FULL,
                       .weighed = plan->is_weighed,
                       .reach = cnv_fit_reach(term, CNV_X) * plane->channels,
                       .rows = cnv_fit_reach(term, CNV_Y)};
@@ -275,7 +297,8 @@ fits(const CnvPlan *plan, const CnvPlane *of, CnvNeeds *needs, GError **error)
   is_small = plane->width < term->n[CNV_X] && plane->height < term->n[CNV_Y];
   if (!is_large && !(is_small && cnv_variant_find(&cnv_kind_blur, needs)) && halves_suffice(plane, needs, taps, center))
     needs->digits = 1;
-  is_fit = !plan->is_weighed || weighs(plane, needs, taps, clamps, error);
+  is_fit = (!needs->deep || deep_fits(plan, plane, taps, clamps, error)) &&
+           (!plan->is_weighed || weighs(plane, needs, taps, clamps, error));
   clear_axes(taps);
   if (!is_fit)
     return FALSE;
@@ -297,12 +320,15 @@ fits(const CnvPlan *plan, const CnvPlane *of, CnvNeeds *needs, GError **error)
 /* By steps along both axes: 4K NV12, 4 steps 11.0 us, 6 14.1, 10 18.8; numbers split in two, 4K P010, 4 steps 21.4, 6
  * 26.7. Over time 5 frames and 4 steps take 43.7; that is one figure, so how it grows with frames is estimated. A ring
  * of 9 steps along x takes 36 at r=44 and 37.8 at r=64 (RGBA, r=16: 62.8), one of 17 72.9 at r=128 (RGBA, r=32: 100).
- * P010, r=64: 83.7. */
+ * P010, r=64: 83.7. 16 bits, 4K GRAY16: 4 steps 19.2, 6 24.8, 10 40.5; ARGB64, 7 steps 94; P016, 4 steps 26.3, 10 55.5.
+ */
 static double
 cost(const CnvPlan *plan, const CnvPlane *plane, const CnvNeeds *needs, const CnvVariant *variant)
 {
   double memory = 0.4 * (needs->bytes - 1);
 
+  if (variant->deep)
+    return 0.3 + 0.39 * (variant->k_x + variant->k_y);
   if (variant->ring)
     return memory + (0.107 * variant->k_x + 0.25 * cnv_ring_steps(needs)) * variant->digits;
   if (needs->n_frames > 1)
@@ -330,12 +356,43 @@ along_y_of_pixels(int i)
   return i / 8 * 8 + i % 8 / 2 + i % 2 * 4;
 }
 
-/* Taps along an axis: n of them, `apart` samples or rows from each other. */
+/* Taps along an axis as f16 numbers: n of them, `apart` samples or rows from each other. */
 typedef struct {
-  const double *value;
+  guint16 *part[2];
   int n, anchor, apart;
   int (*place)(int i);
 } Line;
+
+/* Takes the taps as one or two numbers each. */
+static void
+line_init(Line *line, const CnvVariant *variant, const CnvTapList *taps, int axis)
+{
+  line->n = (int)taps->n;
+  for (int part = 0; part < 2; part++) {
+    line->part[part] = g_new(guint16, taps->n);
+    for (guint i = 0; i < taps->n; i++)
+      line->part[part][i] = cnv_half_part(taps->value[i], part);
+  }
+  if (variant->deep)
+    cnv_tap_list_split(taps, deep_grid[axis], deep_unit[axis], line->part[0], line->part[1]);
+}
+
+static void
+line_clear(Line *line)
+{
+  g_free(line->part[0]);
+  g_free(line->part[1]);
+}
+
+static double
+sum_of_part(const Line *line, int part)
+{
+  double sum = 0;
+
+  for (int i = 0; i < line->n; i++)
+    sum += cnv_from_half(line->part[part][i]);
+  return sum;
+}
 
 /* Appends a fragment of a band: mma.m16n8k16's operand A, four words a lane, lane = 4g + t: rows g and g + 8, columns
  * 2t and 2t + 8 and the next of each. first: place of the band's column 0, from output 0. */
@@ -350,7 +407,7 @@ append_fragment(GArray *words, const Line *taps, int first, int part)
       int away = first + taps->place(k) - taps->place(m), tap = away / taps->apart + taps->anchor;
 
       if (away % taps->apart == 0 && tap >= 0 && tap < taps->n)
-        word |= (guint32)cnv_half_part(taps->value[tap], part) << (16 * j);
+        word |= (guint32)taps->part[part][tap] << (16 * j);
     }
     g_array_append_val(words, word);
   }
@@ -372,6 +429,37 @@ rows_above(const CnvVariant *variant, const CnvNeeds *needs)
   return variant->frames > 1 ? needs->rows : variant->rows;
 }
 
+/* Appends the bands of both axes, and finds what sums begin with. */
+static void
+set_bands(CnvTileJob *job, GArray *words, const CnvPlane *plane, const CnvVariant *variant, const CnvTerm *term,
+          const CnvTapList taps[CNV_N_AXES])
+{
+  const int c = cnv_fit_first_channel(plane);
+  const double mid = plane->mid[c];
+  Line x = {.anchor = term->anchor[CNV_X], .apart = variant->pixels ? 1 : plane->channels, .place = along_x};
+  Line y = {.anchor = term->anchor[CNV_Y], .apart = 1, .place = variant->pixels ? along_y_of_pixels : along_y};
+  double sum, sum_of_rests, first, first_rest = 0;
+
+  line_init(&x, variant, &taps[CNV_X], CNV_X);
+  line_init(&y, variant, &taps[CNV_Y], CNV_Y);
+  append_band(words, &y, job->steps_y, variant->digits);
+  append_band(words, &x, variant->k_x, variant->digits);
+  sum = sum_of_part(&x, 0);
+  sum_of_rests = variant->digits > 1 ? sum_of_part(&x, 1) : 0;
+  first = variant->frames > 1 ? 0 : -(1024 + mid) * (sum + sum_of_rests);
+  if (variant->deep) {
+    /* Lower bits are about the middle of their range where they are not multiplied. */
+    first = -(1024 + mid / CNV_DEEP_UNIT) * sum;
+    first_rest = -1024 * sum - (1024 + mid / CNV_DEEP_UNIT - 0.5 * (CNV_DEEP_UNIT - 1) / CNV_DEEP_UNIT) * sum_of_rests;
+  }
+  for (int i = 0; i < 4; i++) {
+    job->first_sum[i] = (float)first;
+    job->first_level[i] = variant->deep ? (float)first_rest : job->renormalizes ? 0.0f : job->offset;
+  }
+  line_clear(&x);
+  line_clear(&y);
+}
+
 static void
 set_job(CnvPlaneKernel *of, GArray *words, const float *weight)
 {
@@ -380,9 +468,9 @@ set_job(CnvPlaneKernel *of, GArray *words, const float *weight)
   CnvPlane samples;
   const CnvPlane *plane = cnv_fit_plane(plan, of->plane, &samples);
   const CnvVariant *variant = of->variant;
-  double center, sum = 0;
+  double center;
   const CnvTerm *term = find_terms(plan, plane, &center);
-  const int c = cnv_fit_first_channel(plane), n_x = term->n[CNV_X], n_y = term->n[CNV_Y];
+  const int c = cnv_fit_first_channel(plane);
   CnvTapList taps[CNV_N_AXES];
 
   both_axes(plan, plane, term, taps);
@@ -392,20 +480,8 @@ set_job(CnvPlaneKernel *of, GArray *words, const float *weight)
   job->top = rows_above(variant, &of->shared);
   job->renormalizes = job->renormalizes && !variant->weighed; /* missing samples have no weight */
   job->steps_y = variant->ring ? cnv_ring_steps(&of->needs) : variant->k_y;
-  append_band(words,
-              &(Line){taps[CNV_Y].value, n_y, term->anchor[CNV_Y], 1, variant->pixels ? along_y_of_pixels : along_y},
-              job->steps_y, variant->digits);
-  append_band(words,
-              &(Line){taps[CNV_X].value, n_x, term->anchor[CNV_X], variant->pixels ? 1 : plane->channels, along_x},
-              variant->k_x, variant->digits);
-  for (guint i = 0; i < taps[CNV_X].n; i++)
-    for (int part = 0; part < variant->digits; part++)
-      sum += cnv_from_half(cnv_half_part(taps[CNV_X].value[i], part));
   job->offset = (float)(1024.0 + plane->fraction[c] + plane->base[c]);
-  for (int i = 0; i < 4; i++) {
-    job->first_sum[i] = variant->frames > 1 ? 0.0f : (float)(-(1024.0 + plane->mid[c]) * sum);
-    job->first_level[i] = job->renormalizes ? 0.0f : job->offset;
-  }
+  set_bands(job, words, plane, variant, term, taps);
   job->center = (float)(center * plane->gain[c]);
   if (variant->weighed) {
     job->gain = (float)(plane->gain[c] * (double)plane->alpha_norm * CNV_WEIGHED_UNIT / plane->full[c]);

@@ -32,6 +32,7 @@ cnv_needs_join(const CnvNeeds *a, const CnvNeeds *b)
                     .n_frames = b->n_frames,
                     .channels = MAX(a->channels, b->channels),
                     .pixels = a->pixels && b->pixels,
+                    .deep = b->deep,
                     .weighed = b->weighed};
 }
 

@@ -23,6 +23,7 @@ typedef struct {
   int frames;        /* 1: one alone; 2: two and more; 0: any number */
   int channels;      /* decimate, interpolate: at most; 0: any number */
   gboolean pixels;   /* blur: it takes words of four channels, one of which is copied, and plain levels alone */
+  gboolean deep;     /* blur: it takes samples of 11 to 16 bits, and plain levels alone */
   gboolean weighed;  /* blur: normalised convolution (convolve/work.h), of jobs that are whole */
   int width;         /* samples of a tile's width; 0: fused: what taps leave of the pitch */
   int pitch;     /* bytes from row to row in shared memory, where results lie behind a tile that has a width; 0: nothing
@@ -35,7 +36,7 @@ typedef struct {
 typedef struct {
   int bytes, reach, rows, terms, digits; /* as in CnvVariant; terms 0: none yet */
   int n_frames;                          /* over time; 1: no others */
-  gboolean pixels, weighed;              /* blur: as in CnvVariant */
+  gboolean pixels, deep, weighed;        /* blur: as in CnvVariant */
   int n_x, anchor_x, anchor_y;           /* dense */
   int channels, step; /* decimate, interpolate; step: pixels of a decimated sample, on the finer axis */
 } CnvNeeds;

@@ -85,6 +85,55 @@ cnv_tap_list_round_to_half(CnvTapList *taps)
   return sqrt(error);
 }
 
+/* Index of the tap whose rest is largest in the direction of what is missing of the sum, among those whose numbers are
+ * less than twice that apart; n: none. */
+static guint
+find_rest(const double *value, const double *rest, guint n, double grid, double missing)
+{
+  double sign = copysign(1, missing);
+  guint found = n;
+
+  for (guint i = 0; i < n; i++)
+    if (MAX(grid, spacing(value[i])) < 2 * fabs(missing) && (found == n || sign * rest[i] > sign * rest[found]))
+      found = i;
+  return found;
+}
+
+void
+cnv_tap_list_split(const CnvTapList *taps, double grid, double unit, guint16 *multiple, guint16 *rest)
+{
+  g_autofree double *value = g_new(double, taps->n), *left = g_new(double, taps->n);
+  g_autofree gboolean *done = g_new0(gboolean, taps->n);
+  double missing = taps->sum, carry = 0;
+
+  for (guint i = 0; i < taps->n; i++) {
+    value[i] = cnv_from_half(cnv_to_half(rint(taps->value[i] / grid) * grid));
+    left[i] = taps->value[i] - value[i];
+    missing -= value[i];
+  }
+  for (guint i; (i = find_rest(value, left, taps->n, grid, missing)) < taps->n;) {
+    double step = copysign(MAX(grid, spacing(value[i])), missing);
+
+    value[i] += step;
+    left[i] -= step;
+    missing -= step;
+  }
+  /* What the rest of a tap loses goes to the next smaller one, whose numbers are finer. */
+  for (guint k = 0; k < taps->n; k++) {
+    guint at = taps->n;
+    double wanted;
+
+    for (guint i = 0; i < taps->n; i++)
+      if (!done[i] && (at == taps->n || fabs(left[i]) > fabs(left[at])))
+        at = i;
+    done[at] = TRUE;
+    wanted = left[at] + carry;
+    multiple[at] = cnv_to_half(value[at]);
+    rest[at] = cnv_to_half(wanted * unit);
+    carry = wanted - cnv_from_half(rest[at]) / unit;
+  }
+}
+
 double
 cnv_tap_list_scale_to_half(CnvTapList *taps, double factor)
 {

@@ -47,8 +47,8 @@ cnv_variant_find(const CnvKernelKind *kind, const CnvNeeds *needs)
 {
   for (const CnvVariant *v = kind->variants; v->name; v++)
     if (v->bytes == needs->bytes && v->reach >= needs->reach && v->rows >= needs->rows && v->terms == needs->terms &&
-        v->digits >= needs->digits && (!v->pixels || needs->pixels) && !v->weighed == !needs->weighed &&
-        (v->frames == 0 || v->frames == MIN(needs->n_frames, 2)) &&
+        v->digits >= needs->digits && (!v->pixels || needs->pixels) && !v->deep == !needs->deep &&
+        !v->weighed == !needs->weighed && (v->frames == 0 || v->frames == MIN(needs->n_frames, 2)) &&
         (v->channels == 0 || v->channels >= needs->channels) && (v->pairs == 0 || needs->n_frames <= 2 * v->pairs) &&
         cnv_kernel_shared_bytes(kind, v, needs, CNV_TILE_STEP) <= kind->shared_max)
       return v;

@@ -29,6 +29,7 @@
 #define FUSED_REACH 96
 #define TENSOR_REACH 128
 #define TENSOR_REACH_WIDE 64
+#define TENSOR_REACH_DEEP 32 /* of more than 10 bits */
 #define TENSOR_REACH_WIDE_DENSE 16
 
 TestOptions test_options;
@@ -172,14 +173,32 @@ suits_fused(const CnvPlan *plan, const CnvPlane *plane)
          t->n[CNV_Y] <= (plane->component[0].bytes > 1 ? FUSED_TAPS_Y_16 : FUSED_TAPS);
 }
 
-/* Positive taps of samples of up to 10 bits, within reach. */
+/* Levels that are the middle plus a sum of products, with products that add up to 1 at most. */
+static gboolean
+has_plain_levels(const CnvPlan *plan, const CnvPlane *plane)
+{
+  const CnvTerm *t = &plane->term[0];
+  double sum[CNV_N_AXES] = {0, 0};
+  int c = 0;
+
+  while (!(plane->filtered >> c & 1))
+    c++;
+  for (int axis = 0; axis < CNV_N_AXES; axis++)
+    for (int i = 0; i < t->n[axis]; i++)
+      sum[axis] += plan->taps[t->taps[axis] + i];
+  return plane->gain[c] * sum[CNV_X] * sum[CNV_Y] <= 1 && plane->fraction[c] + plane->base[c] == plane->mid[c] &&
+         plan->n_temporal_taps == 1 && !cnv_border_renormalizes((CnvBorder)plane->border);
+}
+
+/* Positive taps, within reach; of samples of more than 10 bits such that levels are plain. */
 static gboolean
 suits_tensor(const CnvPlan *plan, const CnvPlane *plane)
 {
   const CnvTerm *t = &plane->term[0];
-  int most = plane->component[0].bytes > 1 ? TENSOR_REACH_WIDE : TENSOR_REACH;
+  gboolean deep = plane->full[0] > 1023;
+  int most = deep ? TENSOR_REACH_DEEP : plane->component[0].bytes > 1 ? TENSOR_REACH_WIDE : TENSOR_REACH;
 
-  if (!is_simple(plan, plane) || plane->full[0] > 1023 || plane->combine != CNV_COMBINE_SUM ||
+  if (!is_simple(plan, plane) || (deep && !has_plain_levels(plan, plane)) || plane->combine != CNV_COMBINE_SUM ||
       MAX(reach_of(plane, CNV_X), reach_of(plane, CNV_Y)) > most)
     return FALSE;
   for (int i = 0; i < t->n[CNV_X] + t->n[CNV_Y]; i++)
@@ -405,7 +424,11 @@ START_TEST(test_named)
       {80, "gaussian", 128, "NV12", CNV_BORDER_REFLECT, "tensor,tensor"},
       {80, "gaussian", 8, "RGBA", CNV_BORDER_WRAP, "tensor"},
       {80, "gaussian", 8, "P010_10LE", CNV_BORDER_RENORMALIZE, "tensor,tensor"},
-      {80, "gaussian", 8, "GRAY16_LE", CNV_BORDER_REPLICATE, "fused"},
+      {80, "gaussian", 8, "GRAY16_LE", CNV_BORDER_REPLICATE, "tensor"},
+      {80, "gaussian", 8, "P016_LE", CNV_BORDER_REPLICATE, "tensor,tensor"},
+      {80, "gaussian", 8, "RGBA64_LE", CNV_BORDER_REPLICATE, "tensor"},
+      {80, "gaussian", 8, "GRAY16_LE", CNV_BORDER_RENORMALIZE, "fused"},
+      {75, "gaussian", 8, "GRAY16_LE", CNV_BORDER_REPLICATE, "fused"},
       {80, "gaussian", 8, "YUY2", CNV_BORDER_REPLICATE, "separable,separable"},
       {80, "dense-3x3", 0, "GRAY8", CNV_BORDER_CONSTANT, "tensor"},
       {80, "dense-3x3", 0, "GRAY8", CNV_BORDER_RENORMALIZE, "tiled"},
@@ -414,9 +437,8 @@ START_TEST(test_named)
       {80, "unsharp", 8, "GRAY16_LE", CNV_BORDER_REPLICATE, "separable"},
       {80, "identity", 1, "YUY2", CNV_BORDER_REPLICATE, "naive,naive"},
       {80, "mosaic", 8, "NV12", CNV_BORDER_REPLICATE, "mosaic,mosaic"},
-      /* of 12 bits, dense taps take longer than fused from 11 rows on */
       {80, "gaussian", 2, "GBR_12LE", CNV_BORDER_REPLICATE, "tensor,tensor,tensor"},
-      {80, "gaussian", 8, "GBR_12LE", CNV_BORDER_REPLICATE, "fused,fused,fused"},
+      {80, "gaussian", 8, "GBR_12LE", CNV_BORDER_REPLICATE, "tensor,tensor,tensor"},
       {75, "gaussian", 8, "NV12", CNV_BORDER_REPLICATE, "fused,fused"},
       {75, "dense-5x5", 0, "GRAY8", CNV_BORDER_REPLICATE, "tiled"},
       {61, "gaussian", 8, "NV12", CNV_BORDER_REPLICATE, "separable,separable"},

@@ -98,10 +98,11 @@ set_work(CnvSchedule *schedule, const CnvWork *work)
 }
 
 static const Taps blur = {CNV_FILTER_GAUSSIAN, 3}, wide = {CNV_FILTER_GAUSSIAN, 12}, wider = {CNV_FILTER_GAUSSIAN, 20},
-                  widest = {CNV_FILTER_GAUSSIAN, 44}, full_rank = {CNV_FILTER_CUSTOM, -1, 5, 5, 0.3},
-                  sharpen = {CNV_FILTER_SHARPEN, 1}, unsharp = {CNV_FILTER_UNSHARP, 12},
-                  row = {CNV_FILTER_CUSTOM, -1, 49, 1, 0.1}, signed_row = {CNV_FILTER_CUSTOM, -1, 3, 1, -0.9},
-                  cells = {CNV_FILTER_MOSAIC, 8}, large_cells = {CNV_FILTER_MOSAIC, 512},
+                  narrow = {CNV_FILTER_GAUSSIAN, 8}, widest = {CNV_FILTER_GAUSSIAN, 44},
+                  full_rank = {CNV_FILTER_CUSTOM, -1, 5, 5, 0.3}, sharpen = {CNV_FILTER_SHARPEN, 1},
+                  unsharp = {CNV_FILTER_UNSHARP, 12}, row = {CNV_FILTER_CUSTOM, -1, 49, 1, 0.1},
+                  signed_row = {CNV_FILTER_CUSTOM, -1, 3, 1, -0.9}, cells = {CNV_FILTER_MOSAIC, 8},
+                  large_cells = {CNV_FILTER_MOSAIC, 512},
                   cells_of_3_frames = {CNV_FILTER_MOSAIC, 8, .temporal_radius = 1}, gradient = {CNV_FILTER_SOBEL, 1},
                   one_tap = {CNV_FILTER_CUSTOM, -1, 1, 1, 0.5},
                   of_3_frames = {CNV_FILTER_GAUSSIAN, 2, .temporal_radius = 1},
@@ -147,7 +148,8 @@ START_TEST(test_whole_frames)
 }
 END_TEST
 
-/* Words whose alpha is copied have a kernel of their own, unless levels are not plain or taps reach too far. */
+/* Words whose alpha is copied, and samples of more than 10 bits, have kernels of their own, unless levels are not plain
+ * or taps reach too far. */
 START_TEST(test_pixels)
 {
   static const struct {
@@ -158,11 +160,22 @@ START_TEST(test_pixels)
   } rows[] = {
       {&blur, "RGBA", CNV_BORDER_REPLICATE, "blur_pixels_u8_2x2"},
       {&blur, "ARGB", CNV_BORDER_WRAP, "blur_pixels_u8_2x2"},
-      {&wide, "RGBA", CNV_BORDER_REPLICATE, "ring_u8_9"},
+      {&wide, "RGBA", CNV_BORDER_REPLICATE, "blur_pixels_u8_3x3"},
+      {&wide, "BGRx", CNV_BORDER_REFLECT, "blur_pixels_u8_3x3"},
       {&wider, "RGBA", CNV_BORDER_REPLICATE, "ring_u8_17"},
-      {&unsharp, "RGBA", CNV_BORDER_REPLICATE, "ring_u8_9"},
-      {&blur, "RGBA", CNV_BORDER_RENORMALIZE, "blur_u8_3x2"},
-      {&blur, "RGB", CNV_BORDER_REPLICATE, "blur_u8_3x2"},
+      {&unsharp, "RGBA", CNV_BORDER_REPLICATE, "blur_u8_7x3"},
+      {&blur, "RGBA", CNV_BORDER_RENORMALIZE, "blur_u8_3x3"},
+      {&wide, "RGBA", CNV_BORDER_RENORMALIZE, "blur_u8_7x3"},
+      {&blur, "RGB", CNV_BORDER_REPLICATE, "blur_u8_3x3"},
+      {&wide, "RGB", CNV_BORDER_REPLICATE, "blur_u8_7x3"},
+      {&wider, "RGB", CNV_BORDER_REPLICATE, "ring_u8_9"},
+      /* samples of more than 10 bits */
+      {&blur, "GRAY16_LE", CNV_BORDER_REPLICATE, "blur_deep_u16_2x2"},
+      {&wide, "GRAY16_LE", CNV_BORDER_CONSTANT, "blur_deep_u16_3x3"},
+      {&wider, "GRAY16_LE", CNV_BORDER_WRAP, "blur_deep_u16_5x5"},
+      {&blur, "P016_LE", CNV_BORDER_REPLICATE, "blur_deep_u16_2x2"},
+      {&wide, "I420_12LE", CNV_BORDER_REPLICATE, "blur_deep_u16_3x3"},
+      {&narrow, "ARGB64", CNV_BORDER_REPLICATE, "blur_deep_u16_5x2"},
   };
 
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -697,7 +710,8 @@ START_TEST(test_refusals)
   } rows[] = {
       {&full_rank, CNV_ALGORITHM_FUSED, "GRAY8", CNV_BORDER_REPLICATE, "one row times one column"},
       {&blur, CNV_ALGORITHM_FUSED, "YUY2", CNV_BORDER_REPLICATE, "arrays of samples"},
-      {&blur, CNV_ALGORITHM_TENSOR, "GRAY16_LE", CNV_BORDER_REPLICATE, "12 bits"},
+      {&blur, CNV_ALGORITHM_TENSOR, "GRAY16_LE", CNV_BORDER_REPLICATE, NULL},
+      {&blur, CNV_ALGORITHM_TENSOR, "GRAY16_LE", CNV_BORDER_RENORMALIZE, "12 bits"},
       {&full_rank, CNV_ALGORITHM_TENSOR, "GRAY16_LE", CNV_BORDER_REPLICATE, "12 bits"},
       {&widest, CNV_ALGORITHM_TENSOR, "RGBA", CNV_BORDER_REPLICATE, "tiles"},
       {&blur, CNV_ALGORITHM_TENSOR, "GRAY8", CNV_BORDER_WRAP, NULL},

@@ -221,7 +221,12 @@ check_blur(const Subject *s)
         v->ring ? j->steps_y >= 2 && j->steps_y <= CNV_RING_STEPS && j->rows <= CNV_RING_ROWS : j->steps_y == v->k_y);
   CHECK(s, v->ring || (j->top <= CNV_BLUR_LEAD(v->k_y) && (v->frames > 1 || j->top == CNV_BLUR_LEAD(v->k_y))));
   for (int i = 0; i < 4; i++)
-    CHECK(s, j->first_sum[i] == j->first_sum[0] && j->first_level[i] == (j->renormalizes ? 0 : j->offset));
+    CHECK(s, j->first_sum[i] == j->first_sum[0] && j->first_level[i] == (v->deep           ? j->first_level[0]
+                                                                         : j->renormalizes ? 0
+                                                                                           : j->offset));
+  CHECK(s, !v->deep == (plane_of(s)->full[0] <= 1023));
+  if (v->deep)
+    CHECK(s, v->digits == 2 && !j->clamps && !j->renormalizes && j->center == 0);
   if (v->pixels) {
     CHECK(s, j->channels == 4 && !j->clamps && !j->renormalizes && j->center == 0);
     CHECK(s, j->copied_bits[0] == 0xff || j->copied_bits[0] == 0xff00 || j->copied_bits[0] == 0xff0000 ||

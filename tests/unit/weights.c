@@ -27,11 +27,13 @@
 /* Of the level of a flat frame; of taps of both signs it stays the same level. */
 #define LEVEL_ERROR 0.05
 #define LEVEL_ERROR_SIGNED 0.1
+/* The same of samples of more than 10 bits. */
+#define LEVEL_ERROR_DEEP 0.004
 /* The largest tap makes good what the others lose to rounding; it is one of these. */
 #define LARGE_INTEGER 4096
 #define LARGEST_ERROR 64
 
-#define MAX_VARIANTS 24
+#define MAX_VARIANTS 32
 
 typedef struct {
   const char *name;
@@ -252,6 +254,15 @@ place_at(const Fixture *f, int axis, int i)
   return f->variant->pixels ? row_of_pixels_at(i) : i;
 }
 
+/* What the numbers of a part are multiplied by. */
+static double
+unit_of(const Fixture *f, int axis, int part)
+{
+  if (!f->variant->deep || part == 0)
+    return 1;
+  return axis == CNV_X ? CNV_DEEP_UNIT : CNV_DEEP_ROW_UNIT;
+}
+
 /* The taps by distance from the output, -lead to lead, in `taps`; every output has them, and no others. */
 static void
 rebuild_band(const Fixture *f, const guint32 *words, int axis, double *taps)
@@ -266,7 +277,7 @@ rebuild_band(const Fixture *f, const guint32 *words, int axis, double *taps)
       double got = 0;
 
       for (int part = 0; part < f->variant->digits; part++)
-        got += a_at(words + (part * steps + at / 16) * 128, row, k);
+        got += a_at(words + (part * steps + at / 16) * 128, row, k) / unit_of(f, axis, part);
       if (ABS(away) <= lead && out == 0)
         taps[lead + away] = got;
       /* Output 0 does not reach those behind it farther than the others before it do. */
@@ -344,6 +355,44 @@ check_row_of_blur(const Fixture *f, const double *y, int lead_y)
   return sum;
 }
 
+/* Sum of the numbers of a part of a row's taps. */
+static double
+sum_of_part(const Fixture *f, int part)
+{
+  const guint32 *words = f->words + (2 * f->job.steps_y + part * f->variant->k_x) * 128;
+  double sum = 0;
+
+  for (int k = 0; k < 16 * f->variant->k_x; k++)
+    sum += a_at(words + k / 16 * 128, 0, k % 16);
+  return sum;
+}
+
+/* The row sum of a frame that has one value everywhere, of samples of more than 10 bits. */
+static double
+deep_row_sum(const Fixture *f, int value)
+{
+  int high = 1024 + value / CNV_DEEP_UNIT, low = 1024 + value % CNV_DEEP_UNIT;
+  double main = sum_of_part(f, 0) * high + f->job.first_sum[0];
+
+  /* Exact in float32, however the products are added up. */
+  ck_assert_msg((float)main == main && fabs(main) < 2048, "%s: %d makes %.17g", f->name, value, main);
+  return CNV_DEEP_UNIT * main + sum_of_part(f, 0) * low + sum_of_part(f, 1) * high + f->job.first_level[0];
+}
+
+static void
+check_deep_levels(const Fixture *f, const double *y, int lead_y)
+{
+  int full = (int)f->plane->full[f->channel];
+
+  for (int i = 0; i <= 64; i++) {
+    int value = full / 64 * i + full % 64 * i / 64;
+    double got = sum_of(y, lead_y) * deep_row_sum(f, value) + f->job.offset - 1024, expected = expected_level(f, value);
+
+    ck_assert_msg(fabs(got - expected) <= LEVEL_ERROR_DEEP, "%s: a frame of %d becomes %g, not %g", f->name, value, got,
+                  expected);
+  }
+}
+
 static void
 check_blur(const Fixture *f, guint n_words)
 {
@@ -360,7 +409,10 @@ check_blur(const Fixture *f, guint n_words)
   sum_x = check_row_of_blur(f, y, lead_y);
   if (f->variant->digits == 1)
     check_sums(f, weight * sum_x, y, lead_y);
-  for (int i = 0; i <= 2; i++) {
+  ck_assert_int_eq(f->variant->deep, f->plane->full[f->channel] > 1023);
+  if (f->variant->deep)
+    check_deep_levels(f, y, lead_y);
+  for (int i = 0; i <= 2 && !f->variant->deep; i++) {
     double value = rint(f->plane->full[f->channel] * i / 2);
     /* Sums over time are about 0 already. */
     double row = sum_x * (n_frames > 1 ? weight * (value - mid) : 1024 + value) + f->job.first_sum[0];
@@ -531,8 +583,10 @@ check_plan(const Row *row, const char *format)
       f.channel++;
     fits = check_kind(&f, FALSE);
     fits |= check_kind(&f, TRUE);
-    ck_assert_msg(fits || plane->channels > 2 || (row->scale > 1 && plane->component[0].bytes > 1), "%s is refused",
-                  name);
+    /* Of more than 10 bits tests/unit/algorithms.c says what must fit. */
+    ck_assert_msg(fits || plane->channels > 2 || (row->scale > 1 && plane->component[0].bytes > 1) ||
+                      plane->full[f.channel] > 1023,
+                  "%s is refused", name);
   }
   cnv_plan_unref(plan);
 }
@@ -540,7 +594,8 @@ check_plan(const Row *row, const char *format)
 /* Every variant does some plane. */
 START_TEST(test_words)
 {
-  static const char *const formats[] = {"GRAY8", "NV12", "BGR", "RGBx", "P010_10LE", "I420_10LE"};
+  static const char *const formats[] = {"GRAY8",     "NV12",      "BGR",     "RGBx",      "P010_10LE",
+                                        "I420_10LE", "GRAY16_LE", "P016_LE", "RGBA64_LE", "I420_12LE"};
 
   for (guint r = 0; r < G_N_ELEMENTS(rows); r++)
     for (guint f = 0; f < G_N_ELEMENTS(formats); f++)

@@ -273,24 +273,33 @@ typedef struct {
  * block and room in the instruction cache. */
 #define CNV_BLUR_VARIANTS(V)                                                                                           \
   V(blur, 8, 2, 2, 2, 1, 1, 80, 7, 1)                                                                                  \
-  V(blur, 8, 3, 2, 2, 1, 1, 96, 6, 0)                                                                                  \
-  V(blur, 8, 5, 2, 2, 1, 1, 112, 5, 0)                                                                                 \
   V(blur, 8, 3, 3, 2, 1, 1, 96, 5, 0)                                                                                  \
+  V(blur, 8, 5, 2, 2, 1, 1, 112, 5, 0)                                                                                 \
+  V(blur, 8, 7, 3, 2, 1, 1, 112, 4, 0)                                                                                 \
   V(blur, 8, 5, 5, 2, 1, 1, 80, 3, 0)                                                                                  \
   V(blur_split, 8, 3, 3, 1, 2, 1, 128, 4, 0)                                                                           \
-  V(blur_split, 8, 5, 5, 1, 2, 1, 128, 3, 0)                                                                           \
   V(blur_split, 16, 2, 2, 2, 2, 1, 64, 4, 0)                                                                           \
   V(blur_split, 16, 3, 3, 1, 2, 1, 128, 4, 0)                                                                          \
   V(blur_split, 16, 5, 5, 1, 2, 1, 128, 3, 0)                                                                          \
   V(blur_over_time, 8, 2, 2, 2, 2, 2, 64, 4, 0)                                                                        \
-  V(blur_over_time, 8, 3, 3, 1, 2, 2, 128, 4, 0)                                                                       \
   V(blur_over_time, 8, 5, 5, 1, 2, 2, 128, 3, 0)                                                                       \
-  V(blur_over_time, 16, 3, 3, 1, 2, 2, 128, 4, 0)                                                                      \
   V(blur_over_time, 16, 5, 5, 1, 2, 2, 128, 3, 0)
 /* The same of words of four channels, one of which is copied: steps of 16 pixels along x and of 16 rows, rows of a
  * tile, blocks, plain; and samples of a tile's width, 16 pixels of each warp. */
-#define CNV_BLUR_PIXELS_VARIANTS(V) V(2, 2, 64, 5, 0)
+#define CNV_BLUR_PIXELS_VARIANTS(V)                                                                                    \
+  V(2, 2, 64, 5, 0)                                                                                                    \
+  V(3, 3, 64, 4, 0)
 #define CNV_PIXEL_WIDTH (64 * CNV_TILE_WARPS)
+/* The same of samples of 11 to 16 bits: steps along x and of 16 rows, groups of 16 samples, rows of a tile, blocks. */
+#define CNV_BLUR_DEEP_VARIANTS(V)                                                                                      \
+  V(2, 2, 1, 80, 5)                                                                                                    \
+  V(3, 3, 2, 64, 3)                                                                                                    \
+  V(5, 2, 2, 64, 3)                                                                                                    \
+  V(5, 5, 1, 128, 3)
+/* Lower bits of a sample, and their range; what the upper part of a row sum is a multiple of, in levels. */
+#define CNV_DEEP_BITS 6
+#define CNV_DEEP_UNIT (1 << CNV_DEEP_BITS)
+#define CNV_DEEP_ROW_UNIT 32
 /* Normalised convolution (convolve/work.h) of samples of 8 bits. Variants: steps along either axis, those of the
  * kernel, rows of a tile, blocks; kernels: steps, blocks. */
 #define CNV_BLUR_WEIGHED_VARIANTS(V)                                                                                   \
@@ -334,12 +343,12 @@ cnv_ring_bytes(int bytes, int pitch, int k_x, int steps, int blocks, int parts)
 #define CNV_DENSE_VARIANTS(V)                                                                                          \
   V(8, 1, 1, 1, 4, 32, 7, 0)                                                                                           \
   V(8, 1, 1, 2, 4, 32, 7, 1)                                                                                           \
-  V(8, 1, 1, 2, 6, 32, 6, 1)                                                                                           \
+  V(8, 1, 1, 2, 6, 32, 6, 0)                                                                                           \
   V(8, 1, 1, 2, 8, 32, 6, 0)                                                                                           \
   V(8, 2, 1, 2, 0, 64, 4, 0)                                                                                           \
   V(8, 3, 1, 2, 0, 64, 4, 0)                                                                                           \
   V(8, 6, 1, 3, 0, 32, 3, 0)                                                                                           \
-  V(8, 1, 2, 1, 4, 32, 7, 1)                                                                                           \
+  V(8, 1, 2, 1, 4, 32, 7, 0)                                                                                           \
   V(8, 4, 2, 2, 0, 32, 2, 0)                                                                                           \
   V(16, 2, 1, 3, 0, 32, 4, 0)                                                                                          \
   V(16, 4, 1, 3, 0, 32, 4, 0)                                                                                          \
@@ -472,7 +481,8 @@ typedef struct {
   /* The numbers that kernels take for each sample: the head, CNV_TILE_JOB_HEAD words.
    *
    * blur: what sums over rows and levels begin with, four times over, as the tensor cores' instruction reads it: a
-   * compiler that knew them to be one number would copy that for each product. */
+   * compiler that knew them to be one number would copy that for each product. blur_deep: the main and the rest sums of
+   * rows. */
   CNV_ALIGNED(16) float first_sum[4], first_level[4];
   int shift, full_bits;
   int combine;

@@ -173,7 +173,7 @@ blur_pixels(const CnvTileArgs &l)
   const CnvTileKind kind = load_tile_weights<uint8_t, width, BLENDS>(l, params);
   if (kind == CNV_TILE_KEPT)
     return keep_tile<uint8_t, width>(l, params, &barrier);
-  finish_tile<uint8_t, BLENDS>(l, params, shape, &barrier);
+  finish_tile<uint8_t, BLENDS, width + 2 * lead, true>(l, params, shape, &barrier);
   if (kind == CNV_TILE_FILTERED)
     blur_pixel_rows<false>(params, row, byte, band_x, band_y);
   else

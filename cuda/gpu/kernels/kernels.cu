@@ -14,6 +14,7 @@
 #include "gpu/kernels/texture.cuh"
 #include "gpu/kernels/tiled.cuh"
 #if __CUDA_ARCH__ >= 800
+#include "gpu/kernels/blur_deep.cuh"
 #include "gpu/kernels/blur_pixels.cuh"
 #include "gpu/kernels/blur_weighed.cuh"
 #include "gpu/kernels/decimate.cuh"
@@ -148,6 +149,7 @@ BLOCKS(stage_out, stage_out(b, l))
 #endif
 #define BLUR_PIXELS(K_X, K_Y, rows, blocks, plain)                                                                     \
   BOTH(plain, blur_pixels_u8_##K_X##x##K_Y, FITTING(FITTING_PIXELS(blocks)), blur_pixels < K_X, K_Y)
+#define BLUR_DEEP(K_X, K_Y, M, rows, blocks) TILES(blur_deep_u16_##K_X##x##K_Y, blocks, blur_deep<K_X, K_Y, M, true>)
 #define BLUR_WEIGHED(K, blocks) TILES(blur_weighed_u8_##K, blocks, blur_weighed<K>)
 #define RING(name, bits, K_X, parts, ROWS, blocks)                                                                     \
   TILES(name##_u##bits##_##K_X, blocks, blur_ring<uint##bits##_t, K_X, ROWS, (parts) == 2>)
@@ -164,6 +166,7 @@ WARPS(one_tap_u8, CNV_ONE_TAP_WARPS, 32 / CNV_ONE_TAP_WARPS, one_tap<uint8_t>)
 WARPS(one_tap_u16, CNV_ONE_TAP_WARPS, 32 / CNV_ONE_TAP_WARPS, one_tap<uint16_t>)
 #if __CUDA_ARCH__ >= 800 /* choice.c sees to it that older GPUs are asked for none of these */
 CNV_BLUR_PIXELS_VARIANTS(BLUR_PIXELS)
+CNV_BLUR_DEEP_VARIANTS(BLUR_DEEP)
 CNV_BLUR_VARIANTS(BLUR)
 CNV_BLUR_WEIGHED_KERNELS(BLUR_WEIGHED)
 CNV_RING_VARIANTS(RING)

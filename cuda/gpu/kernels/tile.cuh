@@ -277,8 +277,8 @@ is_in_window(const TileParams &params, const TileBox &box)
          box.y + box.rows <= p.window_y + p.window_height;
 }
 
-/* Fills in what is missing of the tile of each frame. has_map: the part that is in the window is there. */
-template <typename T>
+/* Fills in what is missing of the tile of each frame (fill_tile). has_map: the part that is in the window is there. */
+template <typename T, int SAMPLES = CNV_TILE_SAMPLES, bool PIXELS = false>
 __device__ static void
 fill_frames(const CnvTileArgs &l, const TileParams &params, TileBox box, bool has_map)
 {
@@ -291,8 +291,8 @@ fill_frames(const CnvTileArgs &l, const TileParams &params, TileBox box, bool ha
   if (!has_map)
     part = {};
   for (int i = 0; i < n && !is_whole(box, part); i++)
-    fill_tile<T>(params, box, part, (T *)(cnv_tiles + box.begin + i * frame_bytes),
-                 l.sources.n ? l.sources.delta[i] : 0);
+    fill_tile<T, SAMPLES, PIXELS>(params, box, part, (T *)(cnv_tiles + box.begin + i * frame_bytes),
+                                  l.sources.n ? l.sources.delta[i] : 0);
 }
 
 /* In place, counts the block among those that have read their tiles. Its registers, inlined, would make some kernels
@@ -321,7 +321,7 @@ wait_for_readers(const CnvTileArgs &l)
 
 /* Waits for the tile of each frame, and fills in the missing samples of a tile at an edge. All threads see it
  * afterwards. */
-template <typename T>
+template <typename T, int SAMPLES, bool PIXELS>
 __device__ static void
 bring_tile(const CnvTileArgs &l, const TileParams &params, const TileShape &shape, uint64_t *barrier)
 {
@@ -348,15 +348,15 @@ bring_tile(const CnvTileArgs &l, const TileParams &params, const TileShape &shap
   wait_for_copies();
   __syncthreads();
 #endif
-  fill_frames<T>(l, params, box, has_map);
+  fill_frames<T, SAMPLES, PIXELS>(l, params, box, has_map);
 }
 
 /* Does the same, and in place reports that the block has read all samples of other blocks. */
-template <typename T, bool BLENDS = false>
+template <typename T, bool BLENDS = false, int SAMPLES = CNV_TILE_SAMPLES, bool PIXELS = false>
 __device__ static void
 finish_tile(const CnvTileArgs &l, const TileParams &params, const TileShape &shape, uint64_t *barrier)
 {
-  bring_tile<T>(l, params, shape, barrier);
+  bring_tile<T, SAMPLES, PIXELS>(l, params, shape, barrier);
   if (BLENDS)
     count_reader(l);
 }

@@ -81,18 +81,31 @@ sides_of(const TileBox &box, const TilePart &part)
 }
 
 /* Finds the samples of the plane that replace those of a tile's row (sample_of), for the words that fill_sides fills
- * in; each thread finds its own. */
+ * in; each thread finds its own. PIXELS: four samples are a pixel, and only the first of them is stored. */
+template <bool PIXELS>
 __device__ static void
 find_samples(const TileParams &params, const TileBox &box, const TilePart &part, int *samples)
 {
+  constexpr int step = PIXELS ? 4 : 1;
   const TileSides sides = sides_of(box, part);
-  const int present = 4 * (sides.right - sides.left);
+  const int left = sides.left * 4 / step, present = (sides.right - sides.left) * 4 / step;
 
-  for (int i = threadIdx.x; i < 4 * sides.all - present; i += blockDim.x) {
-    const int x = i < 4 * sides.left ? i : i + present;
+  for (int i = threadIdx.x; i < sides.all * 4 / step - present; i += blockDim.x) {
+    const int x = i < left ? i : i + present;
 
-    samples[x] = sample_of(params.s, box.x + x);
+    samples[x] = sample_of(params.s, box.x + step * x);
   }
+}
+
+/* Four of these, from sample x of the row on. A missing pixel's samples are -1 to -4. */
+template <bool PIXELS>
+__device__ static int4
+samples_at(const int *samples, int x)
+{
+  if (!PIXELS)
+    return *(const int4 *)(samples + x);
+  const int first = samples[x / 4], step = first < 0 ? -1 : 1;
+  return {first, first + step, first + 2 * step, first + 3 * step};
 }
 
 __device__ static bool
@@ -128,7 +141,7 @@ store_outside(const TilePart &part, T *row_of_tile, int x, const T (&sample)[N])
 }
 
 /* Fills in the samples to either side of the part, in all rows, four at a time. */
-template <typename T>
+template <typename T, bool PIXELS>
 __device__ static void
 fill_sides(const TileParams &params, const TileBox &box, const TilePart &part, const int *samples, T *tile,
            int64_t delta)
@@ -139,7 +152,7 @@ fill_sides(const TileParams &params, const TileBox &box, const TilePart &part, c
 
   for (int i = threadIdx.x % lanes; i < sides.all - present; i += lanes) {
     const int x = 4 * (i < sides.left ? i : i + present);
-    const int4 at = *(const int4 *)(samples + x);
+    const int4 at = samples_at<PIXELS>(samples, x);
 
     if (is_in_part(box, part, at.x) && is_in_part(box, part, at.y) && is_in_part(box, part, at.z) &&
         is_in_part(box, part, at.w)) {
@@ -159,11 +172,11 @@ fill_sides(const TileParams &params, const TileBox &box, const TilePart &part, c
       T *to = tile + y * pitch;
 
 #pragma unroll 1
-      for (int k = x; k < x + 4; k += 2) {
-        const T sample[2] = {find_sample<T>(params, box, part, to, plane, samples[k]),
-                             find_sample<T>(params, box, part, to, plane, samples[k + 1])};
+      for (int k = 0; k < 4; k += 2) {
+        const T sample[2] = {find_sample<T>(params, box, part, to, plane, k ? at.z : at.x),
+                             find_sample<T>(params, box, part, to, plane, k ? at.w : at.y)};
 
-        store_outside(part, to, k, sample);
+        store_outside(part, to, x + k, sample);
       }
     }
   }
@@ -176,16 +189,16 @@ is_whole(const TileBox &box, const TilePart &part)
 }
 
 /* Fills in all missing samples of a tile with at most SAMPLES per row. All threads see them afterwards. */
-template <typename T, int SAMPLES = CNV_TILE_SAMPLES>
+template <typename T, int SAMPLES = CNV_TILE_SAMPLES, bool PIXELS = false>
 __device__ static void
 fill_tile(const TileParams &params, const TileBox &box, const TilePart &part, T *tile, int64_t delta)
 {
-  __shared__ alignas(16) int samples[SAMPLES];
+  __shared__ alignas(16) int samples[PIXELS ? SAMPLES / 4 : SAMPLES];
 
-  find_samples(params, box, part, samples);
+  find_samples<PIXELS>(params, box, part, samples);
   fill_rows<T>(params, box, part, tile, delta);
   __syncthreads();
-  fill_sides<T>(params, box, part, samples, tile, delta);
+  fill_sides<T, PIXELS>(params, box, part, samples, tile, delta);
   __syncthreads();
 }
 
