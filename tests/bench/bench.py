@@ -110,7 +110,8 @@ def check_set(program, folder):
     done = bench(program, '--set=plot', '--radius=8', f'--output={folder}/plot.csv')
     assert done.returncode == 0, done.stderr
     rows = read_rows(folder / 'plot.csv')
-    assert {row['format'] for row in rows} == {'NV12', 'GRAY8', 'GRAY16_LE', 'RGBA', 'P010_10LE'}, rows
+    formats = {row['format'] for row in rows}
+    assert formats == {'NV12', 'GRAY8', 'GRAY16_LE', 'RGBA', 'RGB', 'P010_10LE', 'P016_LE', 'ARGB64'}, formats
     assert {row['algorithm'] for row in rows} == {'copy', 'separable'}, rows
     radii = {line.split('r=')[1] for line in subprocess.run([program, '--set=plot', '--list'], capture_output=True,
              text=True).stdout.splitlines() if line.startswith('NV12')}
