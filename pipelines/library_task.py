@@ -91,11 +91,13 @@ def packet_notes(path: str, job: Json, thorough: bool = True) -> Json | None:
 def read_packets(paths: list[str], with_data: bool = True) -> Iterator[tuple[int, int, int, bytes]]:
     for path in paths:
         with open(path, 'rb') as file:
+            left = os.fstat(file.fileno()).st_size
             while head := file.read(HEAD.size):
                 when, duration, key, size = HEAD.unpack(head.ljust(HEAD.size, b'\0'))
-                data = file.read(size) if with_data else file.seek(size, os.SEEK_CUR) and b''
-                if len(head) < HEAD.size or with_data and len(data) < size:
+                left -= HEAD.size + size
+                if left < 0:  # before the read, which takes memory for a damaged size
                     raise ValueError(f"'{path}' is damaged: its last packet is not complete")
+                data = file.read(size) if with_data else file.seek(size, os.SEEK_CUR) and b''
                 yield when, duration, key, data
 
 
