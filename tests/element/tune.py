@@ -577,5 +577,8 @@ sys.path.insert(0, sys.argv.pop(1))
 sys.dont_write_bytecode = True
 import tune  # exits with 77 if there is no GTK; GTK opens the display when it is imported
 
+# Tests share a folder of presets, and GStreamer prefers a saved file to older ones: that of this test stays apart.
+HOME = tempfile.TemporaryDirectory()
+os.environ['XDG_DATA_HOME'] = HOME.name
 tune.Gst.init(None)
 unittest.main(verbosity=2)
