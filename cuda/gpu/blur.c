@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The kind blur (blur.cuh, blur_pixels.cuh, blur_deep.cuh, ring.cuh): a row times a column of taps as banded matrices for tensor
- * cores, in f16; and such a product with a tap of the sample itself beside it, as to sharpen.
+ * The kind blur (blur.cuh, blur_pixels.cuh, blur_deep.cuh, ring.cuh): a row times a column of taps as banded matrices
+ * for tensor cores, in f16; and such a product with a tap of the sample itself beside it, as to sharpen.
  */
 #include <math.h>
 

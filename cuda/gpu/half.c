@@ -7,7 +7,7 @@
 /* Smaller taps, relative to the largest, are ignored in the search for the smallest. */
 #define SMALLEST_PART 1e-4
 
-/* Errors up to this size, relative to the taps, are those of float32. */
+/* Largest relative error of the taps that can come from float32 itself. */
 #define FLOAT_ERROR 2.4e-7
 
 void
@@ -85,8 +85,8 @@ cnv_tap_list_round_to_half(CnvTapList *taps)
   return sqrt(error);
 }
 
-/* Index of the tap whose rest is largest in the direction of what is missing of the sum, among those whose numbers are
- * less than twice that apart; n: none. */
+/* Returns the index of the tap with the largest rest in the direction of the missing sum. Only taps whose step is below
+ * twice the missing sum count. Returns n if there is none. */
 static guint
 find_rest(const double *value, const double *rest, guint n, double grid, double missing)
 {

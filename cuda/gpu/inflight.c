@@ -56,7 +56,7 @@ forget_frames(CudaSession *self, guint64 done, guint64 number)
 
 /* ---- out ---- */
 
-/* Returns the frame with the lowest number in a range, or NULL. 0 is the number of all that are free. */
+/* Returns the frame with the lowest number from least to most, or NULL. Free frames have number 0. */
 static FrameInFlight *
 find_frame(CudaSession *self, guint64 least, guint64 most)
 {

@@ -408,7 +408,7 @@ typedef struct {
 #define CNV_DECIMATED_BITS(bytes) ((bytes) == 1 ? 8 : 6)
 #define CNV_DECIMATED_MARGIN 40 /* numbers beside the samples of a row, equal to the first */
 #define CNV_DECIMATED_BEYOND 72 /* at least this many numbers after them, equal to the last */
-#define CNV_DECIMATE_APRON 16   /* pixels of a tile before those of its first sample */
+#define CNV_DECIMATE_APRON 16   /* pixels of a tile to the left of its first sample */
 #define CNV_DECIMATE_ROWS 16    /* most samples of a column that a tile computes */
 /* Lanes that share a sample of decimate_again, by the steps down a column: a lane has at most two of its rows. */
 #define CNV_DECIMATE_AGAIN_LANES(shift) (2 << (shift))

@@ -321,8 +321,8 @@ separable_factor(const CnvBlock &b, const CnvTerm &t, int x, int y)
          axis_factor(t.taps[CNV_Y], t.n[CNV_Y], t.sum[CNV_Y], t.epsilon[CNV_Y], y - t.anchor[CNV_Y], b.height);
 }
 
-/* Returns S/P for the sum of n terms. Terms of a 3D kernel are weighted by their frames; those of missing frames do not
- * count. */
+/* Returns S/P for the sum of n terms. Terms of a 3D kernel are weighted by their frames. Terms of missing frames do
+ * not count. */
 __device__ static float
 sum_factor(const CnvBlock &b, const CnvTerm *terms, int n, int x, int y)
 {

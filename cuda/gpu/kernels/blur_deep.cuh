@@ -53,8 +53,8 @@ pack_deep(uint32_t &main, uint32_t &rest, const float (&sum)[2])
   rest = halves_of(fmaf(x, -unit, sum[0]), fmaf(y, -unit, sum[1]));
 }
 
-/* Row sums of 16 rows by M times 16 samples, main and rest (pack_parts), from the lane's first word at byte `from` on.
- */
+/* Computes row sums of 16 rows by M times 16 samples, main and rest, in the order of pack_parts. from: byte of the
+ * lane's first word in the tile. */
 template <int K_X, int M, typename B>
 __device__ static void
 sum_deep_rows(uint4 (&sums)[M][2], int from, int pitch, const B &bands, const DeepBits &bits, const float4 &first_main,
@@ -134,7 +134,7 @@ sum_deep_columns(float (&level)[2][4], const uint4 (&sums)[K_Y][M][2], int first
     level[i / 4][i % 4] = fmaf(main[i / 4][i % 4], (float)CNV_DEEP_ROW_UNIT, rest[i / 4][i % 4]);
 }
 
-/* Moves a pair of levels about 0 to those of the input, by a pair of weights. */
+/* Blends two levels with the input by their weights. Levels are relative to mid. */
 __device__ static void
 blend_deep(float (&level)[2], uint32_t input, uint32_t weights, const CnvTileJob &s)
 {

@@ -364,7 +364,7 @@ store_ends(uint64_t out, const uint8_t *from, const ChunkParts &part)
     *(uint8_t *)(out + part.end - 1) = from[part.end - 1];
 }
 
-/* Returns the bits of a where mask is 1, and those of b where it is 0. */
+/* Selects each bit from a if the bit of mask is 1, else from b. */
 __device__ static uint4
 select_bits(const uint4 &mask, const uint4 &a, const uint4 &b)
 {

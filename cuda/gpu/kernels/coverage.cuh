@@ -169,7 +169,7 @@ merge_copied(const uint2 &copied, const uint4 &before, const uint4 &now)
                     merge(before.w, now.w, second));
 }
 
-/* Stores those of 16 bytes of results whose weights are not 0; another job may write the other samples. */
+/* Stores 16 bytes of results, without samples of weight 0, which another job may write. */
 template <typename T>
 __device__ static void
 store_weighed(const TileParams &params, const uint4 &now, const uint4 &weights, int x, int y)

@@ -311,7 +311,7 @@ complete(const CnvTileArgs &l, const TileParams &params, const TileBox &box, uin
 {
   const bool has_map = l.maps >> params.s.pointers & 1;
 
-  wait_for_copies(); /* also those of bands */
+  wait_for_copies(); /* of samples and bands */
   __syncthreads();
 #if CNV_BULK_COPIES
   if (has_map)
@@ -357,7 +357,7 @@ decimate(const CnvTileArgs &l)
   const int shift_x = d.to.shift[CNV_X], shift_y = d.to.shift[CNV_Y], step_y = 1 << shift_y;
   const int first_x = d.to.first[CNV_X] + column * 16 * d.groups;
   const int first_y = d.to.first[CNV_Y] + row * (s.rows >> shift_y);
-  /* Pixels beyond those of the last sample are not needed. */
+  /* No sample needs pixels to the right of the last sample's. */
   const int width = CNV_DECIMATE_APRON + ((min(16 * d.groups, d.to.last[CNV_X] + 1 - first_x) + 1) << shift_x);
   const TileBox box = {(d.anchor + (first_x << shift_x) - CNV_DECIMATE_APRON) * s.channels,
                        s.job.y + (first_y << shift_y) - (step_y - 1),
