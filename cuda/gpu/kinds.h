@@ -74,6 +74,9 @@ typedef struct {
   gboolean by_cells;    /* cells of a mosaic, as cnv_mosaic_blocks counts them */
   gboolean divides;     /* cells of a mosaic, as gpu/cells.c divides them */
   gboolean by_terms;    /* it computes the row sums of all terms, one below the other */
+  /* The first of two kinds that share a kernel. It makes the sums of slices (cells) or rows (texture) for the second, or
+   * loads samples (stage) that the second stores. */
+  gboolean is_first;
 
   /* Kinds with tile jobs: */
   guint shared_max;           /* bytes of shared memory per block */

@@ -177,7 +177,7 @@ block_args(const CudaSession *self, const CnvLaunch *l, guint source, const CnvF
                         .staged_in = planes_of(&staged_in),
                         .staged_out = planes_of(&staged_out),
                         .staged_size = (gint64)self->staged.size,
-                        .only_sums = l->kernel == CNV_KERNEL_CELL_SUMS || l->kernel == CNV_KERNEL_TEXTURE_ROWS};
+                        .is_first = cnv_kernel_kind(l->kernel)->is_first};
 }
 
 gboolean

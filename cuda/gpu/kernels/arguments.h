@@ -24,8 +24,7 @@
 /* Threads per block of kernels with block jobs. */
 #define CNV_BLOCK_THREADS 256
 
-/* Samples and rows that such a block computes. naive, texture, stage_in and stage_out: one thread per sample or pixel.
- */
+/* Samples and rows that such a block computes. naive, texture and stage: one thread per sample or pixel. */
 #define CNV_POINT_WIDTH 32
 #define CNV_POINT_HEIGHT 8
 /* tiled and columns: a thread computes CNV_OUTPUTS samples, one below the other. */
@@ -134,7 +133,7 @@ typedef struct {
   int64_t staged_size;                            /* bytes from the staged form of one source to that of the next */
   uint64_t texture[CNV_MAX_PLANES], sums_texture; /* texture: objects over `in` and `sums`, of single samples */
   uint64_t texture_start[CNV_MAX_PLANES];         /* address of the first sample, at or before `in` */
-  int only_sums;                                  /* cells, texture: computes only the sums of slices or rows */
+  int is_first;                                   /* CnvKernelKind.is_first */
 } CnvBlockArgs;
 
 /* Arguments of cover, which computes the coverage of jobs: device addresses of CnvBlockJob, of the arrays of CnvCover,

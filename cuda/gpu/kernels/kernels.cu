@@ -116,16 +116,15 @@ BLOCKS(naive, naive(b))
 BLOCKS_OF(FITTING(4), mosaic, mosaic(b))
 /* Only for sm_90 do they fit in so few registers. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900
-BLOCKS_OF(3, cells, cells(b, l.only_sums))
+BLOCKS_OF(3, cells, cells(b, l.is_first))
 #else
-BLOCKS_OF(CNV_CELLS_BLOCKS, cells, cells(b, l.only_sums))
+BLOCKS_OF(CNV_CELLS_BLOCKS, cells, cells(b, l.is_first))
 #endif
 BLOCKS(tiled, tiled(b))
 BLOCKS(rows, rows(b))
 BLOCKS(columns, columns(b))
-BLOCKS(texture, l.only_sums ? texture_rows(b, l) : texture_columns(b, l))
-BLOCKS(stage_in, stage_in(b, l))
-BLOCKS(stage_out, stage_out(b, l))
+BLOCKS(texture, l.is_first ? texture_rows(b, l) : texture_columns(b, l))
+BLOCKS(stage, l.is_first ? stage_in(b, l) : stage_out(b, l))
 
 #define WARPS(name, warps, blocks, ...)                                                                                \
   extern "C" __global__ void __launch_bounds__(32 * (warps), blocks) cnv_##name(const IN_PLACE CnvTileArgs l)          \

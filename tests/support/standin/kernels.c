@@ -8,7 +8,7 @@
 
 struct StandinKernel {
   char *name;
-  CnvKernelId first, last; /* kinds of the name: if arguments ask for sums alone, the first */
+  CnvKernelId first, last; /* kinds of the name: the first if the arguments say is_first */
   const CnvVariant *variant;
   gboolean is_plain;
   gsize args_size;
@@ -159,7 +159,7 @@ standin_kernel_run(const StandinKernel *kernel, const Op *op, const LaunchSize *
 {
   const KernelRun run = {
       kernel->name,
-      kernel->run == blocks_run && !((const CnvBlockArgs *)args)->only_sums ? kernel->last : kernel->first,
+      kernel->run == blocks_run && !((const CnvBlockArgs *)args)->is_first ? kernel->last : kernel->first,
       kernel->variant,
       kernel->is_plain,
       op,
