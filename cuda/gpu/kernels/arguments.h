@@ -304,10 +304,12 @@ typedef struct {
 #define CNV_BLUR_WEIGHED_VARIANTS(V)                                                                                   \
   V(2, 3, 80, 4)                                                                                                       \
   V(3, 3, 80, 4)                                                                                                       \
-  V(5, 5, 64, 3)
+  V(5, 5, 64, 3)                                                                                                       \
+  V(7, 7, 64, 2)
 #define CNV_BLUR_WEIGHED_KERNELS(V)                                                                                    \
   V(3, 4)                                                                                                              \
-  V(5, 3)
+  V(5, 3)                                                                                                              \
+  V(7, 2)
 #define CNV_WEIGHED_WIDTH (32 * CNV_TILE_WARPS)
 #define CNV_WEIGHED_UNIT 16777216.0 /* factor on the quotient of its sums */
 /* blur_ring: name, bits, steps along x, numbers, rows of a round by 16, blocks; steps along y are free. */
