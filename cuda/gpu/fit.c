@@ -8,16 +8,16 @@
 #include "plan/arith.h"
 #include "plan/job.h"
 
-/* Sums that adding such a number rounds. */
+/* Largest sum that can be rounded by adding a number near 2^23. */
 #define LEVEL_MAX 2097152.0
 
-/* Standard deviation of noise over the whole range, for full 1; the mean of a normal distribution's magnitude, for
- * deviation 1; and the mean error of a sum, in levels, that makes fewer than one sample in a hundred differ: as many as
- * the mean error itself, with room to spare. */
-#define NOISE_DEVIATION 0.2887
-#define MEAN_OF_DEVIATION 0.8
+#define NOISE_DEVIATION 0.2887 /* standard deviation of noise over the whole range, for full 1 */
+#define MEAN_OF_DEVIATION 0.8  /* mean magnitude of a normal distribution of standard deviation 1 */
+
+/* Largest mean error of a sum, in levels. The fraction of samples that differ is about the mean error, so fewer than
+ * one in a hundred differ, with a reserve. */
 #define MEAN_ERROR_MAX 0.007
-#define MEAN_ERROR_SIGNED_MAX 0.05 /* of taps of both signs: levels are at most one off */
+#define MEAN_ERROR_SIGNED_MAX 0.05 /* for taps of both signs: levels are at most one off */
 
 CnvNeeds
 cnv_needs_join(const CnvNeeds *a, const CnvNeeds *b)
@@ -52,7 +52,7 @@ cnv_fit_first_channel(const CnvPlane *plane)
   return c;
 }
 
-/* Gives channel c of `to` the numbers of channel k of `from`. */
+/* Copies the numbers of channel k of `from` to channel c of `to`. */
 static void
 take_channel(CnvPlane *to, int c, const CnvPlane *from, int k)
 {
