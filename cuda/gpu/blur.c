@@ -372,13 +372,15 @@ static void
 line_init(Line *line, const CnvVariant *variant, const CnvTapList *taps, int axis)
 {
   line->n = (int)taps->n;
-  for (int part = 0; part < 2; part++) {
+  for (int part = 0; part < 2; part++)
     line->part[part] = g_new(guint16, taps->n);
-    for (guint i = 0; i < taps->n; i++)
-      line->part[part][i] = cnv_half_part(taps->value[i], part);
-  }
   if (variant->deep)
     cnv_tap_list_split(taps, deep_grid[axis], deep_unit[axis], line->part[0], line->part[1]);
+  else
+    for (guint i = 0; i < taps->n; i++) {
+      line->part[0][i] = cnv_half_part(taps->value[i], 0);
+      line->part[1][i] = cnv_half_part(taps->value[i], 1);
+    }
 }
 
 static void
@@ -442,7 +444,7 @@ set_bands(CnvTileJob *job, GArray *words, const CnvPlane *plane, const CnvVarian
   const double mid = plane->mid[c];
   Line x = {.anchor = term->anchor[CNV_X], .apart = variant->pixels ? 1 : plane->channels, .place = along_x};
   Line y = {.anchor = term->anchor[CNV_Y], .apart = 1, .place = variant->pixels ? along_y_of_pixels : along_y};
-  double sum, sum_of_rests, first, first_rest = 0;
+  double sum, sum_of_rests, first_sum, first_level;
 
   line_init(&x, variant, &taps[CNV_X], CNV_X);
   line_init(&y, variant, &taps[CNV_Y], CNV_Y);
@@ -450,15 +452,18 @@ set_bands(CnvTileJob *job, GArray *words, const CnvPlane *plane, const CnvVarian
   append_band(words, &x, variant->k_x, variant->digits);
   sum = sum_of_part(&x, 0);
   sum_of_rests = variant->digits > 1 ? sum_of_part(&x, 1) : 0;
-  first = variant->frames > 1 ? 0 : -(1024 + mid) * (sum + sum_of_rests);
   if (variant->deep) {
-    /* Lower bits are about the middle of their range where they are not multiplied. */
-    first = -(1024 + mid / CNV_DEEP_UNIT) * sum;
-    first_rest = -1024 * sum - (1024 + mid / CNV_DEEP_UNIT - 0.5 * (CNV_DEEP_UNIT - 1) / CNV_DEEP_UNIT) * sum_of_rests;
+    /* first_level is for the sum of rests. Lower bits are not multiplied by rests, so they count as the middle of their
+     * range there. */
+    first_sum = -(1024 + mid / CNV_DEEP_UNIT) * sum;
+    first_level = -1024 * sum - (1024 + mid / CNV_DEEP_UNIT - 0.5 * (CNV_DEEP_UNIT - 1) / CNV_DEEP_UNIT) * sum_of_rests;
+  } else {
+    first_sum = variant->frames > 1 ? 0 : -(1024 + mid) * (sum + sum_of_rests);
+    first_level = job->renormalizes ? 0 : job->offset;
   }
   for (int i = 0; i < 4; i++) {
-    job->first_sum[i] = (float)first;
-    job->first_level[i] = variant->deep ? (float)first_rest : job->renormalizes ? 0.0f : job->offset;
+    job->first_sum[i] = (float)first_sum;
+    job->first_level[i] = (float)first_level;
   }
   line_clear(&x);
   line_clear(&y);
