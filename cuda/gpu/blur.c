@@ -213,9 +213,10 @@ static gboolean
 terms_fit(const CnvPlan *plan, const CnvPlane *plane, const CnvTerm *term, GError **error)
 {
   if (!term || plan->not_time_separable || plane->combine != CNV_COMBINE_SUM)
-    return cnv_unsupported(error, "it takes one row times one column of taps");
+    return cnv_unsupported(error, "it needs taps that are one row times one column");
   if (plane->n_terms > 1 && (plan->n_temporal_taps > 1 || cnv_border_renormalizes(plan->filter.border)))
-    return cnv_unsupported(error, "over time and with border-mode=renormalize it takes one row times one column alone");
+    return cnv_unsupported(
+        error, "over time and with border-mode=renormalize it needs taps that are one row times one column");
   return TRUE;
 }
 
@@ -226,8 +227,9 @@ deep_fits(const CnvPlan *plan, const CnvPlane *plane, const CnvTapList taps[CNV_
 {
   return (plan->n_temporal_taps == 1 && plane->n_terms == 1 && !plan->is_weighed && !clamps &&
           !cnv_border_renormalizes((CnvBorder)plane->border) && taps[CNV_Y].magnitude <= 1.000001) ||
-         cnv_unsupported(error, "of more than 10 bits it takes one frame, positive taps without scale above 1 or bias, "
-                                "no weighed samples and no border-mode=renormalize");
+         cnv_unsupported(error,
+                         "for samples of more than 10 bits it needs one frame, positive taps without scale above "
+                         "1 or bias, no isolated regions except rectangles, and no border-mode=renormalize");
 }
 
 /* Returns TRUE if sums over time are exact enough: those of samples of 8 bits are one f16 number. */
@@ -268,7 +270,9 @@ weighs(const CnvPlane *plane, const CnvNeeds *needs, const CnvTapList taps[CNV_N
     share *= taps[axis].value[plane->term[0].anchor[axis]] / taps[axis].sum;
   return (needs->bytes == 1 && needs->n_frames == 1 && needs->digits == 1 && plane->n_terms == 1 && !clamps &&
           share >= WEIGHED_CENTER_MIN) ||
-         cnv_unsupported(error, "weighed by coverage, it takes 8 bits and positive taps");
+         cnv_unsupported(error,
+                         "for isolated regions that are not rectangles it needs samples of 8 bits, one frame, and "
+                         "positive taps without scale above 1 or bias");
 }
 
 static gboolean
@@ -306,15 +310,15 @@ fits(const CnvPlan *plan, const CnvPlane *of, CnvNeeds *needs, GError **error)
   if (!is_fit)
     return FALSE;
   if (is_large)
-    return cnv_unsupported(error, "the filter makes sums too large for it");
+    return cnv_unsupported(error, "the filter's sums are too large for it");
   if (is_rough)
-    return cnv_unsupported(error, "over time it would round samples too much for so few taps");
+    return cnv_unsupported(error, "over time, rounding to f16 would be too coarse for so few taps");
   if (needs->n_frames > 1 && !weights_fit(plan))
-    return cnv_unsupported(error, "over time it takes weights of frames that add up to 1/%g to %g", WEIGHTS_MAX,
-                           WEIGHTS_MAX);
+    return cnv_unsupported(error, "over time it needs weights of frames that are not negative and add up to 1/%g to %g",
+                           WEIGHTS_MAX, WEIGHTS_MAX);
   if (is_small && needs->rows > SMALL_ROWS)
     return cnv_unsupported(error,
-                           "of a frame smaller than so many taps all levels are nearly alike, and so are errors");
+                           "the frame is smaller than the taps, so all levels, and all errors, would be nearly equal");
   return cnv_variant_find(&cnv_kind_blur, needs) ||
          cnv_unsupported(error, "%d taps along x, %d along y, %d channels and %d frames are more than its tiles hold",
                          term->n[CNV_X], term->n[CNV_Y], plane->channels, needs->n_frames);

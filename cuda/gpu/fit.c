@@ -111,12 +111,12 @@ gboolean
 cnv_fit_samples(const CnvPlane *plane, GError **error)
 {
   if (plane->cell[CNV_X])
-    return cnv_unsupported(error, "it takes taps, of which mosaic and fill have none");
+    return cnv_unsupported(error, "it needs taps, and mosaic and fill have none");
   if (!plane->plain)
-    return cnv_unsupported(error, "it takes planes that are arrays of samples: no packed 4:2:2, no 10-bit words, no "
+    return cnv_unsupported(error, "it needs planes that are arrays of samples: no packed 4:2:2, no 10-bit words, no "
                                   "premultiplied alpha");
   if (!channels_are_alike(plane) || (plane->channels == 3 && plane->copied))
-    return cnv_unsupported(error, "it takes channels that are filtered alike");
+    return cnv_unsupported(error, "it needs channels that are all filtered in the same way");
   return TRUE;
 }
 
@@ -124,8 +124,8 @@ gboolean
 cnv_fit_one_term(const CnvPlan *plan, const CnvPlane *plane, GError **error)
 {
   if (plane->n_terms > 1 || !plane->term[0].separable)
-    return cnv_unsupported(error, "it takes one row times one column of taps");
-  return !plan->not_time_separable || cnv_unsupported(error, "it takes no 3D kernels");
+    return cnv_unsupported(error, "it needs taps that are one row times one column");
+  return !plan->not_time_separable || cnv_unsupported(error, "it does not support 3D kernels");
 }
 
 gboolean
@@ -134,7 +134,7 @@ cnv_fit_levels(const CnvPlane *plane, double magnitude, GError **error)
   int c = cnv_fit_first_channel(plane);
 
   return fabs(plane->gain[c]) * magnitude * plane->full[c] + fabs(plane->fraction[c]) <= LEVEL_MAX ||
-         cnv_unsupported(error, "the filter makes sums too large for it");
+         cnv_unsupported(error, "the filter's sums are too large for it");
 }
 
 gboolean

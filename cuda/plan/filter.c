@@ -89,7 +89,7 @@ cnv_filter_resolve(const CnvFilter *from, CnvResolvedFilter *filter, GError **er
   if (limit > CNV_APERTURE_MAX || limit == 0)
     return TRUE;
   if (radius[CNV_X] != radius[CNV_Y])
-    return cnv_refuse(error, "with radius %d along x and %d along y, which must be equal: set radius alone, 1..%d",
+    return cnv_refuse(error, "with radius %d along x and %d along y, which must be equal: set only radius, 1..%d",
                       radius[CNV_X], radius[CNV_Y], limit);
   if (radius[CNV_X] == 0)
     return cnv_refuse(error, "with radius 0 has no taps: set a radius of 1..%d", limit);

@@ -128,7 +128,7 @@ static const struct {
   const char *set[6], *message;
 } without_sum[] = {
     {{"filter=sobel", "roi-source=meta", "roi-isolated=true", "roi-invert=true"},
-     "the taps of filter=sobel add up to no sum, being a magnitude: set roi-isolated=false"},
+     "the taps of filter=sobel have no sum, because its result is a magnitude: set roi-isolated=false"},
     {{"filter=laplacian", "roi-source=meta", "roi-isolated=true", "roi-shape=ellipse"},
      "the taps of filter=laplacian add up to 0: set roi-isolated=false"},
     {{"filter=log", "roi-source=property", "roi-isolated=true", "roi-polygons=<<0,0,4,0,4,3>>"},
