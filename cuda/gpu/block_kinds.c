@@ -28,20 +28,21 @@ fits_any(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **e
 static gboolean
 fits_taps(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error)
 {
-  return !plane->cell[CNV_X] || cnv_unsupported(error, "it takes taps, of which mosaic and fill have none");
+  return !plane->cell[CNV_X] || cnv_unsupported(error, "it needs taps, and mosaic and fill have none");
 }
 
 static gboolean
 fits_separable(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error)
 {
   return fits_taps(plan, plane, needs, error) &&
-         (cnv_plane_is_separable(plane) || cnv_unsupported(error, "it takes rows times columns of taps"));
+         (cnv_plane_is_separable(plane) ||
+          cnv_unsupported(error, "it needs taps that are a row times a column, or a sum of these"));
 }
 
 static gboolean
 fits_cells(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error)
 {
-  return plane->cell[CNV_X] || cnv_unsupported(error, "it makes the cells of filter=mosaic and fill alone");
+  return plane->cell[CNV_X] || cnv_unsupported(error, "it only computes the cells of filter=mosaic and fill");
 }
 
 /* Returns the frames over time whose samples a term multiplies. */

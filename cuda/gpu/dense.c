@@ -159,11 +159,11 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
   if (!cnv_fit_samples(plane, error))
     return FALSE;
   if (plane->full[cnv_fit_first_channel(plane)] > 4095)
-    return cnv_unsupported(error, "it takes samples of up to 12 bits");
+    return cnv_unsupported(error, "it needs samples of up to 12 bits");
   if (plan->n_temporal_taps > 1 && plane->full[cnv_fit_first_channel(plane)] > 1023)
-    return cnv_unsupported(error, "over time it takes samples of up to 10 bits");
+    return cnv_unsupported(error, "over time it needs samples of up to 10 bits");
   if (cnv_border_renormalizes(plan->filter.border))
-    return cnv_unsupported(error, "of taps that are no row times a column it takes no border-mode=renormalize");
+    return cnv_unsupported(error, "it supports border-mode=renormalize only for taps that are a row times a column");
   *needs = measure(plan, plane);
   taps = all_taps(plan, plane, needs, plan->weight);
   if (!cnv_fit_levels(plane, taps.magnitude, error))

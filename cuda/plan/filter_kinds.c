@@ -239,7 +239,7 @@ generate_motion(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES]
     if (reach[axis] > DENSE_RADIUS && reach[1 - axis] > 0)
       return cnv_refuse(error,
                         "with radius %d and angle %g reaches %d samples along %c, and a slanted line may only reach %d "
-                        "(%d taps): lower the radius, or take an angle that is a multiple of 90",
+                        "(%d taps): lower the radius, or set an angle that is a multiple of 90",
                         radius, filter->settings->angle, reach[axis], "xy"[axis], DENSE_RADIUS, CNV_DENSE_MAX);
   line = cnv_taps_new(2 * reach[CNV_X] + 1, 2 * reach[CNV_Y] + 1, NULL);
   for (int t = -radius; t <= radius; t++)
