@@ -22,12 +22,11 @@
    .tile_rows = height,                                                                                                \
    .blocks = fitting,                                                                                                  \
    __VA_ARGS__},
-#define PIXELS(x, y, height, blocks, without)                                                                          \
-  VARIANT("blur_pixels_u8_" #x "x" #y, 8, x, y, 4, 1, CNV_PIXEL_WIDTH, height, blocks, .frames = 1, .pixels = TRUE,    \
-          .plain = (without) ? "blur_pixels_u8_" #x "x" #y "_plain" : NULL)
-#define BLUR(name, bits, x, y, m, numbers, n, height, blocks, without)                                                 \
+#define PIXELS(x, y, height, blocks, plain)                                                                            \
+  VARIANT("blur_pixels_u8_" #x "x" #y, 8, x, y, 4, 1, CNV_PIXEL_WIDTH, height, blocks, .frames = 1, .pixels = TRUE)
+#define BLUR(name, bits, x, y, m, numbers, n, height, blocks, plain)                                                   \
   VARIANT(#name "_u" #bits "_" #x "x" #y, bits, x, y, 1, numbers, 16 * CNV_TILE_WARPS * (m), height, blocks,           \
-          .frames = n, .plain = (without) ? #name "_u" #bits "_" #x "x" #y "_plain" : NULL)
+          .frames = n)
 #define DEEP(x, y, m, height, blocks)                                                                                  \
   VARIANT("blur_deep_u16_" #x "x" #y, 16, x, y, 1, 2, 16 * CNV_TILE_WARPS * (m), height, blocks, .frames = 1,          \
           .deep = TRUE)

@@ -9,27 +9,26 @@
 
 /* A variant of a kernel with tile jobs: the same code for another size. */
 typedef struct {
-  const char *name;  /* name of the kernel without cnv_ */
-  const char *plain; /* name of the kernel for launches without coverage; NULL: the same kernel */
-  int bytes;         /* bytes of a sample */
-  int reach;         /* most samples that taps reach to either side */
-  int rows;          /* most rows of taps; blur: most rows that taps reach above and below */
-  int terms;         /* terms whose sums are kept apart */
-  int digits;        /* numbers that a sum is made of; blur: of f16; dense: of integers; 0: float32 */
-  int k_x, k_y;      /* blur, dense: steps along each axis */
-  int kept_rows;     /* dense: rows of taps that it always has; 0: any number */
-  int pairs;         /* dense: most pairs of frames that a step filters together; 0: one frame after the other */
-  int ring;          /* blur: a round of a ring has this number times 16 rows; 0: no ring, but tiles */
-  int frames;        /* 1: only one frame; 2: two or more; 0: any number */
-  int channels;      /* decimate, interpolate: most channels; 0: any number */
-  gboolean pixels;   /* blur: for words of four channels, one of which is copied; only plain levels */
-  gboolean deep;     /* blur: for samples of 11 to 16 bits; only plain levels */
-  gboolean weighed;  /* blur: normalised convolution (convolve/work.h), only of whole jobs */
-  int width;         /* samples of a tile's width; 0: fused: the pitch minus what taps reach */
-  int pitch;         /* bytes from row to row in shared memory; 0: no tile is there. Results follow tiles that have a
+  const char *name; /* name of the kernel without cnv_ */
+  int bytes;        /* bytes of a sample */
+  int reach;        /* most samples that taps reach to either side */
+  int rows;         /* most rows of taps; blur: most rows that taps reach above and below */
+  int terms;        /* terms whose sums are kept apart */
+  int digits;       /* numbers that a sum is made of; blur: of f16; dense: of integers; 0: float32 */
+  int k_x, k_y;     /* blur, dense: steps along each axis */
+  int kept_rows;    /* dense: rows of taps that it always has; 0: any number */
+  int pairs;        /* dense: most pairs of frames that a step filters together; 0: one frame after the other */
+  int ring;         /* blur: a round of a ring has this number times 16 rows; 0: no ring, but tiles */
+  int frames;       /* 1: only one frame; 2: two or more; 0: any number */
+  int channels;     /* decimate, interpolate: most channels; 0: any number */
+  gboolean pixels;  /* blur: for words of four channels, one of which is copied; only plain levels */
+  gboolean deep;    /* blur: for samples of 11 to 16 bits; only plain levels */
+  gboolean weighed; /* blur: normalised convolution (convolve/work.h), only of whole jobs */
+  int width;        /* samples of a tile's width; 0: fused: the pitch minus what taps reach */
+  int pitch;        /* bytes from row to row in shared memory; 0: no tile is there. Results follow tiles that have a
                       * width */
-  int tile_rows;     /* rows of a tile, if that makes enough tiles for the whole GPU */
-  int blocks;        /* blur, dense: blocks that should fit a multiprocessor */
+  int tile_rows;    /* rows of a tile, if that makes enough tiles for the whole GPU */
+  int blocks;       /* blur, dense: blocks that should fit a multiprocessor */
 } CnvVariant;
 
 /* What a plane needs of a kernel with tile jobs. */

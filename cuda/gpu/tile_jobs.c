@@ -495,7 +495,7 @@ cnv_tile_jobs_cut(CnvSchedule *schedule, CnvLaunch *launch)
     const CnvTileJob *job = &g_array_index(schedule->tile_jobs, CnvTileJob, launch->first + i);
 
     whole |= job->job.whole;
-    launch->plain &= !job->blends;
+    launch->plain &= !job->blends && !job->renormalizes;
   }
   if (whole && (!decimated || launch->kernel == CNV_KERNEL_INTERPOLATE)) {
     if (!decimated)

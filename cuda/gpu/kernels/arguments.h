@@ -272,17 +272,17 @@ typedef struct {
 
 /* Variants of blur: name; bits of a sample; steps of 16 samples along x, and of 16 rows, that 16 outputs read; groups
  * of 16 samples that a warp computes side by side; f16 numbers per tap and row sum; frames (2: two or more); rows of a
- * tile; blocks that should fit a multiprocessor; 1 if there is also a kernel NAME_plain, for launches without coverage.
- * NAME_plain takes 0.4 to 1 us less of 11 to 16 (4K NV12), because code for coverage costs instructions in every block,
- * and space in the instruction cache. */
+ * tile; blocks that should fit a multiprocessor; plain: 1 if the kernel has a second form for plain launches
+ * (CnvTileArgs.plain). That form takes 0.4 to 2 us less of 11 to 16 (4K NV12), because other code costs instructions in
+ * every block, and space in the instruction cache. */
 #define CNV_BLUR_VARIANTS(V)                                                                                           \
   V(blur, 8, 2, 2, 2, 1, 1, 80, 7, 1)                                                                                  \
-  V(blur, 8, 3, 3, 2, 1, 1, 96, 5, 0)                                                                                  \
-  V(blur, 8, 5, 2, 2, 1, 1, 112, 5, 0)                                                                                 \
-  V(blur, 8, 7, 3, 2, 1, 1, 112, 4, 0)                                                                                 \
-  V(blur, 8, 5, 5, 2, 1, 1, 80, 3, 0)                                                                                  \
+  V(blur, 8, 3, 3, 2, 1, 1, 96, 5, 1)                                                                                  \
+  V(blur, 8, 5, 2, 2, 1, 1, 112, 5, 1)                                                                                 \
+  V(blur, 8, 7, 3, 2, 1, 1, 112, 4, 1)                                                                                 \
+  V(blur, 8, 5, 5, 2, 1, 1, 80, 3, 1)                                                                                  \
   V(blur_split, 8, 3, 3, 1, 2, 1, 128, 4, 0)                                                                           \
-  V(blur_split, 16, 2, 2, 2, 2, 1, 64, 4, 0)                                                                           \
+  V(blur_split, 16, 2, 2, 2, 2, 1, 64, 4, 1)                                                                           \
   V(blur_split, 16, 3, 3, 1, 2, 1, 128, 4, 0)                                                                          \
   V(blur_split, 16, 5, 5, 1, 2, 1, 128, 3, 0)                                                                          \
   V(blur_over_time, 8, 2, 2, 2, 2, 2, 64, 4, 0)                                                                        \
@@ -291,8 +291,8 @@ typedef struct {
 /* Variants of blur_pixels, for words of four channels, one of which is copied: steps of 16 pixels along x, and of 16
  * rows; rows of a tile; blocks; plain. */
 #define CNV_BLUR_PIXELS_VARIANTS(V)                                                                                    \
-  V(2, 2, 64, 5, 0)                                                                                                    \
-  V(3, 3, 64, 4, 0)
+  V(2, 2, 64, 5, 1)                                                                                                    \
+  V(3, 3, 64, 4, 1)
 /* Samples of a tile's width: 16 pixels of each warp. */
 #define CNV_PIXEL_WIDTH (64 * CNV_TILE_WARPS)
 /* Variants of blur_deep, for samples of 11 to 16 bits: steps along x and y; groups of 16 samples; rows of a tile;
@@ -308,8 +308,8 @@ typedef struct {
 /* blur_weighed: normalised convolution (convolve/work.h) of samples of 8 bits. Variants: steps along each axis; steps
  * of the kernel that runs it; rows of a tile; blocks. Kernels: steps; blocks. */
 #define CNV_BLUR_WEIGHED_VARIANTS(V)                                                                                   \
-  V(2, 3, 80, 4)                                                                                                       \
-  V(3, 3, 80, 4)                                                                                                       \
+  V(2, 3, 64, 4)                                                                                                       \
+  V(3, 3, 64, 4)                                                                                                       \
   V(5, 5, 64, 3)                                                                                                       \
   V(7, 7, 64, 2)
 #define CNV_BLUR_WEIGHED_KERNELS(V)                                                                                    \
@@ -349,14 +349,14 @@ cnv_ring_bytes(int bytes, int pitch, int k_x, int steps, int blocks, int parts)
  * (even; 0: any number, from memory); samples that a warp computes side by side; blocks that should fit a
  * multiprocessor; plain. Sums of samples of 16 bits have three digits, because both samples and taps have two. */
 #define CNV_DENSE_VARIANTS(V)                                                                                          \
-  V(8, 1, 1, 1, 4, 32, 7, 0)                                                                                           \
+  V(8, 1, 1, 1, 4, 32, 7, 1)                                                                                           \
   V(8, 1, 1, 2, 4, 32, 7, 1)                                                                                           \
-  V(8, 1, 1, 2, 6, 32, 6, 0)                                                                                           \
-  V(8, 1, 1, 2, 8, 32, 6, 0)                                                                                           \
+  V(8, 1, 1, 2, 6, 32, 6, 1)                                                                                           \
+  V(8, 1, 1, 2, 8, 32, 6, 1)                                                                                           \
   V(8, 2, 1, 2, 0, 64, 4, 0)                                                                                           \
   V(8, 3, 1, 2, 0, 64, 4, 0)                                                                                           \
   V(8, 6, 1, 3, 0, 32, 3, 0)                                                                                           \
-  V(8, 1, 2, 1, 4, 32, 7, 0)                                                                                           \
+  V(8, 1, 2, 1, 4, 32, 7, 1)                                                                                           \
   V(8, 4, 2, 2, 0, 32, 2, 0)                                                                                           \
   V(16, 2, 1, 3, 0, 32, 4, 0)                                                                                          \
   V(16, 4, 1, 3, 0, 32, 4, 0)                                                                                          \
@@ -365,8 +365,8 @@ cnv_ring_bytes(int bytes, int pitch, int k_x, int steps, int blocks, int parts)
 /* Variants of dense_over_time, for samples of 8 bits: rows of taps; pairs of frames; blocks that should fit a
  * multiprocessor; plain. */
 #define CNV_DENSE_OVER_TIME_VARIANTS(V)                                                                                \
-  V(3, 2, 6, 0)                                                                                                        \
-  V(5, 3, 4, 0)
+  V(3, 2, 6, 1)                                                                                                        \
+  V(5, 3, 4, 1)
 #define CNV_DENSE_ROWS 64           /* rows of a tile */
 #define CNV_DENSE_ROWS_OVER_TIME 32 /* rows of a tile of dense_over_time */
 #define CNV_DENSE_K 16              /* bytes of a step */
@@ -602,6 +602,7 @@ typedef struct {
   uint64_t coverage;  /* device address: coverage of all jobs (plan/job.h) */
   uint64_t decimated; /* device address: numbers of decimated samples */
   uint64_t tiles; /* device address: CnvTilePlace of each block; 0: the blocks filter all tiles of all jobs in order */
+  int plain;      /* no job has coverage or renormalizes, and no block waits for readers */
   int leads;      /* the launch after this one does not wait for it (CnvCopyArgs.beside) */
   /* readers: device address of a counter (uint32_t, which wraps) of the blocks that have read their tiles, for launches
    * that filter in place and whose blocks all run at the same time. No block writes before the counter has the value

@@ -435,7 +435,8 @@ blur_rows(const TileParams &params, BlurLane lane, const S &samples, const BX &b
 }
 
 /* K_X, K_Y: steps of 16 samples and of 16 rows that 16 outputs read. M: groups of 16 samples that a warp computes side
- * by side. BLENDS: jobs may have coverage. */
+ * by side. BLENDS: jobs may have coverage or renormalize. With the code to renormalize in both forms, variant 2x2 would
+ * spill registers. */
 template <typename T, int K_X, int K_Y, int M, bool SPLIT, bool OVER_TIME, bool BLENDS>
 __device__ static void
 blur(const CnvTileArgs &l)
@@ -445,9 +446,9 @@ blur(const CnvTileArgs &l)
   constexpr int pitch = CNV_TILE_PITCH(16 * bytes, width * bytes, lead * bytes);
   constexpr bool keeps = K_X + K_Y <= 10 && parts * (K_X + K_Y) <= 12;
   constexpr TileShape shape = {width + 2 * apron / bytes, apron / bytes, pitch, width * bytes};
-  __shared__ TileParams params;
-  __shared__ alignas(8) uint64_t barrier;
-  __shared__ alignas(16) float factor[width + CNV_BLUR_ROWS];
+  TileParams &params = block_params();
+  uint64_t &barrier = block_barrier();
+  float(&factor)[width + CNV_BLUR_ROWS] = block_factors<width + CNV_BLUR_ROWS>();
 
   begin_block<T, BLENDS>(l, shape, params, &barrier);
   const CnvTileJob &s = params.s;
@@ -461,7 +462,7 @@ blur(const CnvTileArgs &l)
   const CnvTileKind kind = load_tile_weights<T, width, BLENDS>(l, params);
   if (kind == CNV_TILE_KEPT)
     return keep_tile<T, width>(l, params, &barrier);
-  if (tile.renormalizes)
+  if (BLENDS && tile.renormalizes)
     find_factors(factor, s, tile.at, width);
   finish_tile<T, BLENDS>(l, params, shape, &barrier);
   const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, warp_x = threadIdx.x / 32 * 16 * M;
@@ -477,7 +478,7 @@ blur(const CnvTileArgs &l)
   /* Computed again, because `words` would occupy registers while a tile is filled. */
   const BandsInMemory all_y = {(const uint4 *)((const uint32_t *)l.bands + tile.bands) + lane};
   const BandsInMemory all_x = {all_y.from + parts * K_Y * 32};
-  if (tile.renormalizes)
+  if (BLENDS && tile.renormalizes)
     __syncthreads();
   if (OVER_TIME) {
     sum_frames<T>(l, s, cnv_tiles + tile.rows * width * bytes, frame_bytes);
@@ -489,12 +490,12 @@ blur(const CnvTileArgs &l)
       blur_rows<T, K_X, K_Y, M, width, parts, BLUR_ALL, BLENDS>(params, at, sums, all_x, all_y);
   } else if (is_plain(s) && kind == CNV_TILE_FILTERED) {
     blur_rows<T, K_X, K_Y, M, width, parts, BLUR_PLAIN, BLENDS>(params, at, samples, band_x, band_y);
-  } else if (is_plain(s)) {
+  } else if (BLENDS && is_plain(s)) {
     if constexpr (K_X + K_Y > 6) /* with more fragments in registers fewer blocks would fit */
       blur_rows<T, K_X, K_Y, M, width, parts, BLUR_BLEND, BLENDS>(params, at, samples, all_x, all_y);
     else
       blur_rows<T, K_X, K_Y, M, width, parts, BLUR_BLEND, BLENDS>(params, at, samples, band_x, band_y);
-  } else if (!tile.renormalizes && kind == CNV_TILE_FILTERED) {
+  } else if (!BLENDS || (!tile.renormalizes && kind == CNV_TILE_FILTERED)) {
     blur_rows<T, K_X, K_Y, M, width, parts, BLUR_SHARP, BLENDS>(params, at, samples, all_x, all_y);
   } else {
     const int first_out = at.out;

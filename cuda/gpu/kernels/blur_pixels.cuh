@@ -159,8 +159,8 @@ blur_pixels(const CnvTileArgs &l)
 {
   constexpr int lead = 4 * CNV_BLUR_LEAD(K_X), width = CNV_PIXEL_WIDTH, pitch = CNV_TILE_PITCH(16, width, lead);
   constexpr TileShape shape = {width + 2 * lead, lead, pitch, width};
-  __shared__ TileParams params;
-  __shared__ alignas(8) uint64_t barrier;
+  TileParams &params = block_params();
+  uint64_t &barrier = block_barrier();
 
   begin_block<uint8_t, BLENDS>(l, shape, params, &barrier);
   const auto &tile = params.tile;

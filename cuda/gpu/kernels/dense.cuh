@@ -216,8 +216,8 @@ dense(const CnvTileArgs &l)
   constexpr TileShape shape = {CNV_TILE_WIDTH + 2 * apron / bytes, apron / bytes, pitch, row_bytes};
   /* Warps side by side; the others filter the rows below. */
   constexpr int warps_x = CNV_TILE_WIDTH / COLUMNS, step = 16 * CNV_TILE_WARPS / warps_x;
-  __shared__ TileParams params;
-  __shared__ alignas(8) uint64_t barrier;
+  TileParams &params = block_params();
+  uint64_t &barrier = block_barrier();
 
   begin_block<T, BLENDS>(l, shape, params, &barrier);
   const CnvTileJob &s = params.s;
@@ -347,8 +347,8 @@ dense_over_time(const CnvTileArgs &l)
 {
   constexpr int lead = CNV_DENSE_LEAD(1, 1), apron = CNV_TILE_APRON(lead), pitch = CNV_DENSE_PITCH_OVER_TIME;
   constexpr TileShape shape = {CNV_TILE_WIDTH + 2 * apron, apron, pitch, CNV_TILE_WIDTH};
-  __shared__ TileParams params;
-  __shared__ alignas(8) uint64_t barrier;
+  TileParams &params = block_params();
+  uint64_t &barrier = block_barrier();
 
   begin_block<uint8_t, BLENDS>(l, shape, params, &barrier);
   const CnvTileJob &s = params.s;
