@@ -105,11 +105,13 @@ typedef struct {
    * FALSE with CNV_ERROR_SETTINGS if that is not possible. */
   gboolean (*generate)(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel,
                        GError **error);
-  int default_radius;   /* samples, if neither radius nor sigma is set */
-  int max_radius;       /* samples, along either axis; 0: the filter has no radius */
-  gboolean is_positive; /* no tap is negative */
-  gboolean is_gradient; /* a gradient has no colour, so chroma becomes neutral */
-  gboolean sums_to_0;   /* a derivative: the taps add up to 0 */
+  const char *properties; /* names, separated by spaces, of its properties that have no effect with filters that do not
+                             name them, for example amount; NULL: none */
+  int default_radius;     /* samples, if neither radius nor sigma is set */
+  int max_radius;         /* samples, along either axis; 0: the filter has no radius */
+  gboolean is_positive;   /* no tap is negative */
+  gboolean is_gradient;   /* a gradient has no colour, so chroma becomes neutral */
+  gboolean sums_to_0;     /* a derivative: the taps add up to 0 */
 } CnvFilterInfo;
 
 /* All filter types, in the order in which they are listed to users; ends with a NULL nick. */
@@ -117,6 +119,9 @@ extern const CnvFilterInfo cnv_filters[];
 
 /* Returns the row of a filter type. */
 const CnvFilterInfo *cnv_filter_info(CnvFilterType type);
+
+/* Returns TRUE if the row of a filter type names the property. */
+gboolean cnv_filter_uses(CnvFilterType type, const char *property);
 
 /* Nicks of CnvBorder. */
 extern const CnvNick cnv_border_nicks[];
