@@ -20,6 +20,15 @@
 #define CNV_TAPS_MAX 1e27
 #define CNV_TRUNCATE_DEFAULT 3.0
 #define CNV_AMOUNT_MAX 100.0
+#define CNV_SCALE_MAX 1e6
+#define CNV_BIAS_MAX 1e3
+
+/* The numbers of CnvFilter that the engine checks for every filter: member, least and largest value. */
+#define CNV_FILTER_NUMBERS(N)                                                                                          \
+  N(scale, -CNV_SCALE_MAX, CNV_SCALE_MAX)                                                                              \
+  N(bias, -CNV_BIAS_MAX, CNV_BIAS_MAX)                                                                                 \
+  N(amount, 0, CNV_AMOUNT_MAX)                                                                                         \
+  N(angle, -G_MAXDOUBLE, G_MAXDOUBLE)
 #define CNV_MAX_RANK 4 /* most separable terms into which a dense kernel is factored */
 #define CNV_TEMPORAL_RADIUS_MAX 15
 #define CNV_MAX_TEMPORAL_TAPS 31 /* most taps in time */
