@@ -406,7 +406,8 @@ check_transpose(Trial *t)
 static gboolean
 has_angle(const TestFilter *row)
 {
-  return row->type == CNV_FILTER_MOTION || row->type == CNV_FILTER_EMBOSS || row->gradient == CNV_GRADIENT_DIRECTIONAL;
+  return cnv_filter_uses(row->type, "angle") &&
+         (!cnv_filter_info(row->type)->is_gradient || row->gradient == CNV_GRADIENT_DIRECTIONAL);
 }
 
 START_TEST(test_transpose)
