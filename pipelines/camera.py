@@ -25,6 +25,7 @@ except (ImportError, ValueError) as error:
 
 import camera_config
 import camera_stream
+import library_filter
 
 TICK_MS = 250
 ROLE = 'viewer'
@@ -150,8 +151,10 @@ def check_elements(config):
         if error:
             sys.exit(f'camera: [{camera.name}]: the detector {camera.detector!r} cannot be used: {error}')
     try:
-        camera_stream.make_encoder()
-    except RuntimeError as error:
+        camera_stream.encoder_name()
+        library_filter.apply_settings(library_filter.make_filter(), [
+            f'{name}={value}' for name, value in (config.settings | {'roi-missing': config.missing}).items()])
+    except (RuntimeError, ValueError) as error:
         sys.exit(f'camera: {error}')
 
 
@@ -165,6 +168,7 @@ def main():
     except camera_config.ConfigError as error:
         sys.exit(f'camera: {error}')
     Gst.init(None)
+    camera_stream.prefer_decoders_of_gpu()
     check_elements(config)
     camera_stream.start_clock()
     Process(config).run()

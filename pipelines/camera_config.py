@@ -53,7 +53,10 @@ class Config:
 
 def split_credentials(uri):
     """The URI without user and password, and both of them or None."""
-    parts = urllib.parse.urlsplit(uri)
+    try:
+        parts = urllib.parse.urlsplit(uri)
+    except ValueError:
+        raise ConfigError('a source is no valid URI: it must be rtsp://HOST/PATH') from None  # Python's message has it
     if '@' not in parts.netloc:
         return uri, None, None
     credentials, host = parts.netloc.rsplit('@', 1)
@@ -61,13 +64,24 @@ def split_credentials(uri):
     return parts._replace(netloc=host).geturl(), urllib.parse.unquote(user), urllib.parse.unquote(password)
 
 
+def has_credentials(uri):
+    """Whether there may be a user or a password in it, even one that does not end where URIs say: in rtsp://u:a/b@HOST
+    the password would be taken for a part of the path."""
+    return '@' in uri
+
+
 def check_camera(camera):
     if not NAME.fullmatch(camera.name) or camera.name == SERVER:
         raise ConfigError(f'camera [{camera.name}]: a name has 1 to 40 letters, digits, - and _, and is not {SERVER}')
     if camera.kind != 'rtsp' and '://' in camera.source:
         raise ConfigError(f'camera [{camera.name}]: the source must be rtsp://HOST/PATH, /dev/videoN or a file')
+    if camera.kind == 'rtsp' and has_credentials(camera.source):
+        raise ConfigError(f'camera [{camera.name}]: the source has an @ after the host. In a password write / ? # as %2F '
+                          '%3F %23, or use the keys user and password; in a path write @ as %40')
     if camera.kind == 'file' and not Path(camera.source).is_file():
-        raise ConfigError(f'camera [{camera.name}]: there is no file {camera.source!r}')
+        name = '' if has_credentials(camera.source) else f' {camera.source!r}'
+        raise ConfigError(f'camera [{camera.name}]: there is no file{name}: the source must be rtsp://HOST/PATH, '
+                          '/dev/videoN or a file')
     if not camera.zones and not camera.detector:
         raise ConfigError(f'camera [{camera.name}]: nothing would be hidden: name a zones file with ZONES, or a '
                           'detector with DETECTOR')
@@ -80,7 +94,7 @@ def cameras_of_sources(sources, environment):
     if len(zones) > 1 and len(zones) != len(sources):
         raise ConfigError(f'ZONES has {len(zones)} files for {len(sources)} sources: name one for all, or one for each')
     for number, source in enumerate(sources):
-        if split_credentials(source)[1] is not None:
+        if has_credentials(source) and not Path(source).is_file():
             raise ConfigError('every user of this machine can read a password in an argument: remove it there, change '
                               'it, and write it into a file that only you can read; see CAMERAS')
         yield Camera(f'camera{number + 1}', source, environment.get('CAMERA_USER') or None,
@@ -89,10 +103,29 @@ def cameras_of_sources(sources, environment):
 
 
 def read_group(file, group, allowed, where):
+    """The keys and values of a group. GLib's own messages have the value, which may be a password."""
     unknown = set(file.get_keys(group)[0]) - allowed
     if unknown:
         raise ConfigError(f'{where}: [{group}] has no key "{min(unknown)}": the keys are {", ".join(sorted(allowed))}')
-    return {key: file.get_string(group, key) for key in file.get_keys(group)[0]}
+    values = {}
+    for key in file.get_keys(group)[0]:
+        try:
+            values[key] = file.get_string(group, key)
+        except (GLib.Error, UnicodeDecodeError):
+            raise ConfigError(f'{where}: [{group}]: the value of {key} cannot be read: it must be UTF-8, with a backslash '
+                              'written twice') from None
+    return values
+
+
+def explain(name, error):
+    """Why a key file cannot be read. GLib's own message has the line, which may have a password."""
+    if not isinstance(error, GLib.Error):
+        return error.strerror
+    if error.domain != 'g-key-file-error-quark':
+        return error.message
+    wrong = [number for number, line in enumerate(Path(name).read_bytes().splitlines(), 1)
+             if line.strip() and not re.fullmatch(rb'#.*|\[[^\[\]]+\]\s*|[^=\[\]]+(\[.*\])?=.*', line)]
+    return f'line {wrong[0]} is neither [NAME] nor KEY=VALUE nor a # comment' if wrong else 'it must begin with [NAME]'
 
 
 def cameras_of_file(name, config):
@@ -102,7 +135,7 @@ def cameras_of_file(name, config):
         file.load_from_file(name, GLib.KeyFileFlags.NONE)
         mode = os.stat(name).st_mode
     except (GLib.Error, OSError) as error:
-        raise ConfigError(f'CAMERAS={name}: {getattr(error, "message", None) or error.strerror}') from None
+        raise ConfigError(f'CAMERAS={name}: {explain(name, error)}') from None
     folder = Path(name).parent
     for group in file.get_groups()[0]:
         values = read_group(file, group, {'user', 'password'} if group == SERVER else KEYS, f'CAMERAS={name}')
@@ -152,6 +185,8 @@ def read(sources, settings, environment):
         check_camera(camera)
     if settings.get('filter', 'gaussian') not in HIDING:
         raise ConfigError(f'FILTER={settings["filter"]} hides nothing: choose {", ".join(HIDING)}')
+    if settings.get('radius') == '0':
+        raise ConfigError('RADIUS=0 hides nothing: choose 1 or more')
     if bool(config.user) != bool(config.password):
         raise ConfigError('SERVE_USER and SERVE_PASSWORD: set both or none')
     if not is_loopback(config.listen) and not config.password:

@@ -8,6 +8,7 @@ Source, grey picture, encoder and recording are pipelines of their own, so that 
 have the same clock and base time, so a time stamp means the same in each.
 """
 import datetime
+import functools
 import os
 import re
 import threading
@@ -29,8 +30,16 @@ UNREAD = 'the zones cannot be read: '
 NOT_VALID = 'the file is not valid'  # until a message has the details
 RECORDING = '%Y%m%d-%H%M%S'
 
+FUTURE_S = 1  # by which a frame's time may be ahead of the clock
+RETRY_OUTPUT_S = 2  # between two attempts to encode
+MOST_SAID = 100  # texts that are remembered, so that they are said once
+
+WHOLE = (Gst.BufferCopyFlags.FLAGS | Gst.BufferCopyFlags.TIMESTAMPS | Gst.BufferCopyFlags.META
+         | Gst.BufferCopyFlags.MEMORY)
+
 CLOCK = None
 BASE = 0
+CONTEXTS = {}  # by type: what the first pipeline opened, such as the GPU, for all others
 
 
 def start_clock():
@@ -71,6 +80,12 @@ def error_of(message):
     return parse()[0].message
 
 
+def keep_context(_, message):
+    """Called in any thread, while the element that opened the GPU waits."""
+    context = message.parse_have_context()
+    CONTEXTS.setdefault(context.get_context_type(), context)
+
+
 class Part:
     """A pipeline, whose messages arrive in the main loop."""
 
@@ -81,6 +96,10 @@ class Part:
         place_in_time(pipeline)
         self.bus = pipeline.get_bus()
         self.bus.add_signal_watch()
+        self.bus.enable_sync_message_emission()
+        self.listen(self.bus, 'sync-message::have-context', keep_context)
+        for context in CONTEXTS.values():
+            pipeline.set_context(context)
         self.listen(self.bus, 'message', lambda _, message: self.on_message(self, message))
 
     def listen(self, emitter, signal, call, *arguments):
@@ -92,6 +111,7 @@ class Part:
     def stop(self):
         """Stops in a thread of its own, because a network source can take seconds. Returns the thread."""
         self.bus.remove_signal_watch()
+        self.bus.disable_sync_message_emission()
         thread = threading.Thread(target=self.finish, daemon=True)
         thread.start()
         return thread
@@ -113,6 +133,14 @@ def missing_elements(config):
     needed |= {'splitmuxsink', 'mp4mux'} if config.record else set()
     needed |= {'rtspsrc'} if any(camera.kind == 'rtsp' for camera in config.cameras) else set()
     return sorted(name for name in needed if not Gst.ElementFactory.find(name))
+
+
+def prefer_decoders_of_gpu():
+    """GStreamer chooses among decoders of the same rank by name, and that on the CPU comes first. Rank 0 is the user's wish."""
+    for name in 'nvh264dec', 'nvh265dec', 'nvav1dec', 'nvvp8dec', 'nvvp9dec', 'nvmpeg4videodec', 'nvjpegdec':
+        decoder = Gst.ElementFactory.find(name)
+        if decoder and decoder.get_rank() > Gst.Rank.NONE:
+            decoder.set_rank(Gst.Rank.PRIMARY + 1)
 
 
 def detector_error(description):
@@ -155,7 +183,9 @@ class Source(Part):
             f'queue leaky={drops} max-size-buffers=2 max-size-bytes=0 max-size-time=0 ! {found}{zones}identity single-segment=true '
             f'! appsink name=sink emit-signals=true max-buffers=2 enable-last-sample=false '
             f'sync={str(camera.kind == "file").lower()}', True)
+        filters.get_by_name('sink').set_property('caps', Gst.Caps.from_string(caps_to_encode()))
         self.pipeline.add(filters)
+        self.bin = filters
         self.filters = [element for name in ('found', 'zones') if (element := filters.get_by_name(name))]
         self.zones = filters.get_by_name('zones')
         for element in self.filters:
@@ -207,8 +237,14 @@ class Source(Part):
             GLib.idle_add(self.camera.fail, self, 'the source has no video')
 
     def take(self, sink):
-        self.camera.take_frame(self, sink.emit('pull-sample'))
+        sample = sink.emit('pull-sample')
+        if sample:  # none while it stops
+            self.camera.take_frame(self, sample)
         return Gst.FlowReturn.OK
+
+    def hides_with(self, element):
+        """Whether it is a filter or of the detector."""
+        return element.has_as_ancestor(self.bin)
 
     def zones_error(self):
         """Why the zones file's last version is not in force, or an empty text."""
@@ -240,22 +276,41 @@ class Grey(Part):
 # ---- encoder and recording
 
 
-def make_encoder():
-    """An encoder that holds back no frame: on a GPU, if it opens there."""
-    for name, properties in [
-            ('nvh264enc', {'zerolatency': 'true', 'bframes': '0', 'gop-size': '60', 'rc-mode': 'cbr'}),
-            ('x264enc', {'tune': 'zerolatency', 'speed-preset': 'superfast', 'key-int-max': '60', 'bframes': '0'})]:
-        encoder = Gst.ElementFactory.make(name, 'encoder')
-        if not encoder:
-            continue
-        for key, text in properties.items():
-            if encoder.find_property(key):
-                Gst.util_set_object_arg(encoder, key, text)
-        works = encoder.set_state(Gst.State.READY) != Gst.StateChangeReturn.FAILURE
-        encoder.set_state(Gst.State.NULL)
-        if works:
-            return encoder
+ENCODERS = {
+    'nvh264enc': {'zerolatency': 'true', 'bframes': '0', 'gop-size': '60', 'rc-mode': 'cbr'},
+    'x264enc': {'tune': 'zerolatency', 'speed-preset': 'superfast', 'key-int-max': '60', 'bframes': '0'},
+}
+
+
+def make_encoder(name=None):
+    """An encoder that holds back no frame."""
+    name = name or encoder_name()
+    encoder = Gst.ElementFactory.make(name, 'encoder')
+    if encoder:
+        set_properties(encoder, {key: text for key, text in ENCODERS[name].items() if encoder.find_property(key)})
+    return encoder
+
+
+@functools.cache
+def encoder_name():
+    """The encoder of all cameras: on a GPU, if it opens there. Some GPUs have a decoder and no encoder."""
+    for name in ENCODERS:
+        encoder = make_encoder(name)
+        if encoder:
+            works = encoder.set_state(Gst.State.READY) != Gst.StateChangeReturn.FAILURE
+            encoder.set_state(Gst.State.NULL)
+            if works:
+                return name
     raise RuntimeError('there is no H.264 encoder: install gstreamer1.0-plugins-ugly')
+
+
+def encodes_on_gpu():
+    return encoder_name() == 'nvh264enc'
+
+
+def caps_to_encode():
+    """What frames the filter hands on. An encoder on the CPU takes none in GPU memory, so the filter downloads them."""
+    return 'video/x-raw(memory:CUDAMemory); video/x-raw' if encodes_on_gpu() else 'video/x-raw'
 
 
 class Output(Part):
@@ -269,8 +324,7 @@ class Output(Part):
         self.source = Gst.ElementFactory.make('appsrc')
         set_properties(self.source, {'is-live': 'true', 'format': 'time', 'max-buffers': '3', 'max-bytes': '0',
                                      'max-time': '0', 'leaky-type': 'downstream'})
-        on_gpu = self.encoder.get_factory().get_name() == 'nvh264enc'
-        convert = Gst.ElementFactory.make('cudaupload' if on_gpu else 'videoconvert')
+        convert = Gst.ElementFactory.make('cudaupload' if encodes_on_gpu() else 'videoconvert')
         parse = Gst.ElementFactory.make('h264parse')
         parse.set_property('config-interval', -1)
         sink = Gst.ElementFactory.make('appsink')
@@ -331,7 +385,11 @@ class Recorder(Part):
         self.listen(self.pipeline.get_by_name('files'), 'format-location', self.new_file)
 
     def new_file(self, _, number):
-        return os.path.join(self.folder, f'{self.name}-{datetime.datetime.now().strftime(RECORDING)}-{number:04}.mp4')
+        """A name that no file has: the clock can be set back, or two recordings begin in one second."""
+        while os.path.lexists(path := os.path.join(
+                self.folder, f'{self.name}-{datetime.datetime.now().strftime(RECORDING)}-{number:04}.mp4')):
+            number += 1
+        return path
 
     def push(self, sample):
         caps = sample.get_caps()
@@ -353,6 +411,16 @@ class Recorder(Part):
 # ---- all of it
 
 
+def in_time(sample):
+    """The sample, with the time of now if it has none or one of the future, after which all others would be dropped."""
+    buffer, now = sample.get_buffer(), running_time()
+    if buffer.pts != Gst.CLOCK_TIME_NONE and buffer.pts <= now + FUTURE_S * Gst.SECOND:
+        return sample
+    buffer = buffer.copy_region(WHOLE, 0, buffer.get_size())  # with the same memory
+    buffer.pts = now
+    return Gst.Sample.new(buffer, sample.get_caps(), sample.get_segment(), None)
+
+
 class Camera:
     """Keeps a source running, and its pictures coming. Methods without a word on threads are for the main loop."""
 
@@ -364,7 +432,7 @@ class Camera:
         self.blocked = False  # the zones are not valid: no picture of the camera is shown
         self.started = time.monotonic()
         self.retry_at, self.wait = 0, 1
-        self.record_at = 0
+        self.record_at = self.output_at = 0
         self.caps = None  # of the camera's last frame
         self.first_frame = self.last_frame = 0
         self.last_pts = -1
@@ -387,11 +455,11 @@ class Camera:
             if self.reason:
                 self.reason = None
                 GLib.idle_add(self.show_state)
-            self.push(sample)
+            self.push(in_time(sample))
 
     def take_grey(self, caps, sample):
         with self.lock:
-            if self.reason:
+            if self.reason and sample:
                 self.push(Gst.Sample.new(sample.get_buffer(), caps, sample.get_segment(), None))
         return Gst.FlowReturn.OK
 
@@ -404,6 +472,8 @@ class Camera:
 
     def take_encoded(self, sink):
         sample = sink.emit('pull-sample')
+        if not sample:  # while it stops
+            return Gst.FlowReturn.OK
         time_of_frame = sample.get_segment().to_running_time(Gst.Format.TIME, sample.get_buffer().pts)
         self.latency += (running_time() - time_of_frame) / Gst.SECOND
         self.frames += 1
@@ -462,9 +532,8 @@ class Camera:
         with self.lock:
             self.source = source
             self.first_frame = 0
-        error = source.zones_error()
+        self.block(source.zones_error())
         source.play()
-        self.block(error)
 
     def block(self, error):
         """Shows no picture of the camera as long as its zones are not valid."""
@@ -485,7 +554,8 @@ class Camera:
         with self.lock:
             self.source = None
         self.stop_part(source)
-        self.wait = 1 if steady else min(2 * self.wait, LONGEST_WAIT_S)
+        # Zones are read before the camera is asked for anything, so they can be tried again at once.
+        self.wait = 1 if steady or reason.startswith(UNREAD) else min(2 * self.wait, LONGEST_WAIT_S)
         self.retry_at = time.monotonic() + self.wait
         self.turn_grey(reason)
         return GLib.SOURCE_REMOVE
@@ -494,13 +564,16 @@ class Camera:
         if source is not self.source:
             return
         if message.type == Gst.MessageType.ERROR:
-            self.fail(source, self.explain(source, message))
+            reason = self.explain(source, message)
+            if source.hides_with(message.src) and not reason.startswith(UNREAD):
+                CONTEXTS.clear()  # the GPU may have been lost; the next pipeline opens it again
+            self.fail(source, reason)
         elif message.type == Gst.MessageType.EOS:
-            if self.config.kind == 'file' and self.first_frame:
+            if self.config.kind == 'file' and self.last_frame > self.first_frame > 0:  # a video, not one picture
                 self.start_again(source)
             else:
                 self.fail(source, 'the source has ended')
-        elif message.type in (Gst.MessageType.WARNING, Gst.MessageType.INFO) and message.src in source.filters:
+        elif message.type in (Gst.MessageType.WARNING, Gst.MessageType.INFO) and source.hides_with(message.src):
             self.say_once(error_of(message))
             self.block(source.zones_error())
 
@@ -508,13 +581,14 @@ class Camera:
         """Says what an element says, except what it said already when the source was made before."""
         if text not in self.said or ('roi-location' in text and text != self.last_said):
             self.say(f'{self.config.name}: {text}')
+        if len(self.said) >= MOST_SAID:  # texts with figures in them
+            self.said.clear()
         self.said.add(text)
         self.last_said = text
 
     @staticmethod
     def explain(source, message):
-        text = error_of(message)
-        return (UNREAD if message.src is source.zones else '') + text
+        return (UNREAD if source.zones_error() and message.src is source.zones else '') + error_of(message)
 
     def start_again(self, source):
         """A file begins again, without a grey picture between."""
@@ -526,13 +600,13 @@ class Camera:
     def tick(self):
         """Looks after everything, a few times per second."""
         now = time.monotonic()
-        if not self.output and (self.caps or now - self.started > FIRST_GREY_S):
+        if not self.output and now >= self.output_at and (self.caps or now - self.started > FIRST_GREY_S):
             self.start_output()
         if not self.source:
             if now >= self.retry_at:
                 self.start_source()
-        elif self.source.zones_error():
-            self.block(self.source.zones_error())
+        elif (error := self.source.zones_error()) or self.blocked:
+            self.block(error)
         elif not self.first_frame:
             if now - self.source.started > CONNECT_S:
                 self.fail(self.source, f'no picture in {CONNECT_S} s')
@@ -571,10 +645,11 @@ class Camera:
         """An error of the encoder or of the grey picture: the part is made again."""
         if message.type != Gst.MessageType.ERROR:
             return
-        self.say(f'{self.config.name}: {error_of(message)}')
+        self.say_once(error_of(message))
         with self.lock:
             if part is self.output:
                 self.output = None
+                self.output_at = time.monotonic() + RETRY_OUTPUT_S
             if part is self.grey:
                 self.grey = None
         self.stop_part(part)
@@ -605,10 +680,11 @@ class Camera:
     def end(self):
         """Begins to stop everything; join() waits for it."""
         with self.lock:
-            source, self.source = self.source, None
+            parts = self.source, self.grey, self.output
+            self.source = self.grey = self.output = None
         if self.recorder:
             self.end_recorder(self.recorder)
-        for part in filter(None, (source, self.grey, self.output)):
+        for part in filter(None, parts):
             self.stop_part(part)
 
     def join(self):

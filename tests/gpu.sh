@@ -3,7 +3,7 @@
 #
 # Runs the built tests on a GPU host, without Meson, from the list that the build writes; then the kernels under
 # compute-sanitizer, where that is installed; then the benchmarks. One line a step, the last line counts them; logs,
-# benchmark.csv, benchmark.svg and pipelines.csv go to OUT_DIR.
+# benchmark.csv, benchmark.svg, pipelines.csv and the table cameras.log go to OUT_DIR.
 #
 # Usage: tests/gpu.sh [--list] BUILD_DIR [OUT_DIR]       --list: only says what it would run, and what not
 # BUILD_DIR may be a copy of the build folder, elsewhere, beside the source of the same state. Variables that are set already
@@ -148,6 +148,8 @@ benchmark()
   step plot 60 python3 "$source/tests/bench/plot.py" "$out/benchmark.csv" "$out/benchmark.svg"
   step pipelines 300 "$tests/pipeline-bench" --output "$out/pipelines.csv"
   show pipelines
+  step cameras 300 "$tests/camera-bench"
+  show cameras
 }
 
 # The log of a step that writes a table.

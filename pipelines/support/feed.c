@@ -129,14 +129,13 @@ feed_upload(Feed *feed, int gpu, GError **error)
 
 /* Makes a closed group of frames with all headers, so that it can be repeated. */
 gboolean
-feed_encode(Feed *feed, GError **error)
+feed_encode(Feed *feed, const char *encoder, GError **error)
 {
   char *caps = gst_caps_to_string(feed->caps);
-  char *text =
-      g_strdup_printf("videotestsrc num-buffers=%d horizontal-speed=8 ! %s "
-                      "! x264enc speed-preset=ultrafast bframes=0 key-int-max=%d ! h264parse config-interval=-1 "
-                      "! video/x-h264,stream-format=byte-stream,alignment=au ! appsink name=sink sync=false",
-                      GROUP, caps, GROUP);
+  char *text = g_strdup_printf("videotestsrc num-buffers=%d horizontal-speed=8 ! %s "
+                               "! %s key-int-max=%d ! h264parse config-interval=-1 "
+                               "! video/x-h264,stream-format=byte-stream,alignment=au ! appsink name=sink sync=false",
+                               GROUP, caps, encoder, GROUP);
   GstElement *pipeline = feed_parse(feed, text, error);
   gboolean right = pipeline && collect(feed, pipeline, error);
 

@@ -26,8 +26,9 @@ void feed_set_plain(Feed *feed);
 /* Copies the frames of feed_set_plain to a GPU; -1: any. Returns FALSE with the reason if that fails. */
 gboolean feed_upload(Feed *feed, int gpu, GError **error);
 
-/* Fills the feed with a moving picture in H.264. Returns FALSE with the reason if that fails. */
-gboolean feed_encode(Feed *feed, GError **error);
+/* Fills the feed with a moving picture in H.264. encoder: an x264enc with its settings, as for gst-launch-1.0. Returns
+ * FALSE with the reason if that fails. */
+gboolean feed_encode(Feed *feed, const char *encoder, GError **error);
 
 void feed_clear(Feed *feed); /* also call it after a failure */
 

@@ -18,7 +18,7 @@ pipeline_feed_init(Feed *feed, const PipelineCase *c, GError **error)
     feed_set_plain(feed);
     return feed_upload(feed, -1, error);
   case FEED_ENCODED:
-    return feed_encode(feed, error);
+    return feed_encode(feed, "x264enc speed-preset=ultrafast bframes=0", error);
   default:
     return TRUE;
   }

@@ -5,13 +5,16 @@ cameras, packets and zones files.
 
 Usage: camera.py PIPELINES_FOLDER [long|config]    skipped without GStreamer's RTSP server for Python
        camera.py --serve PORT [corrupt]            a camera, which the test starts
+       camera.py --run PIPELINES_FOLDER ARGUMENT...    pipelines/camera.py with a detector of the test
 
 The cameras send a colourful picture everywhere, and a zone or a grey picture has no colour. So a frame is checked by the
 colour in the zone, and whether it is of a camera by the colour elsewhere. Bars at the top have the number of the frame.
+The detector finds a box whose place depends on that number.
 """
 import os
 import random
 import re
+import runpy
 import signal
 import socket
 import subprocess
@@ -32,6 +35,7 @@ except (ImportError, ValueError) as error:
     print(f'SKIPPED: no RTSP server of GStreamer for this Python ({error})')
     sys.exit(77)
 
+Gst.init(None)
 WIDTH, HEIGHT, RATE = 320, 240, 30
 N_BITS = 10
 BAR = WIDTH // N_BITS
@@ -43,6 +47,7 @@ COLOR = 40  # difference to grey of a sample that counts as colour; the cameras 
 INSET = 12  # samples at the edge of a zone, which coders blur
 STRICT_S = 40  # for what takes a few seconds on a machine that is not busy
 LATENCY_S = 2 / RATE
+DECODER = next(filter(Gst.ElementFactory.find, ('avdec_h264', 'nvh264dec')), None)  # of viewers
 
 
 # ---- a camera
@@ -65,7 +70,6 @@ def damaged(data):
 
 def serve(port, corrupt):
     """Serves one stream at /camera, to those who know the password."""
-    Gst.init(None)
     takers = []
     clock = Gst.SystemClock.obtain()
     start = clock.get_time()
@@ -124,6 +128,58 @@ def serve(port, corrupt):
     GLib.MainLoop().run()
 
 
+# ---- a detector
+
+FINDER = 'testdetector'
+WHOLE = (Gst.BufferCopyFlags.FLAGS | Gst.BufferCopyFlags.TIMESTAMPS | Gst.BufferCopyFlags.META
+         | Gst.BufferCopyFlags.MEMORY)
+
+def number_of(luma, width, height, stride):
+    """The number in the bars at the top of a picture."""
+    row = luma[stride * (height // 8):]
+    return sum(1 << bit for bit in range(N_BITS) if row[(2 * bit + 1) * width // (2 * N_BITS)] > 125)
+
+
+def box_of(number):
+    """The place of the box in a frame, in fractions: it moves from side to side in the upper left quarter."""
+    left = 0.02 + 0.3 * abs(number % 128 - 64) / 64
+    return left, 0.25, left + 0.15, 0.45
+
+
+def find_box(pad, probe):
+    """Attaches the box of a frame to it, as detectors do. Others have the buffer, so a copy goes on instead."""
+    buffer, info = probe.get_buffer(), GstVideo.VideoInfo.new_from_caps(pad.get_current_caps())
+    meta = GstVideo.buffer_get_video_meta(buffer)
+    stride = meta.stride[0] if meta else info.stride[0]
+    number = number_of(buffer.extract_dup(0, stride * info.height), info.width, info.height, stride)
+    left, top, right, bottom = box_of(number)
+    found = buffer.copy_region(WHOLE, 0, buffer.get_size())
+    GstVideo.buffer_add_video_region_of_interest_meta(
+        found, 'box', *(round(fraction * size) for fraction, size in [
+            (left, info.width), (top, info.height), (right - left, info.width), (bottom - top, info.height)]))
+    pad.get_peer().chain(found)
+    return Gst.PadProbeReturn.DROP
+
+
+def run_with_detector(folder, arguments):
+    """Runs camera.py with find_box in the place of each element of the name that DETECTOR has."""
+    sys.dont_write_bytecode = True
+    sys.argv[1:] = arguments
+    sys.path.insert(0, folder)
+    from camera_stream import Source
+    make_filters = Source.make_filters
+
+    def make_filters_with_detector(source):
+        sink = make_filters(source)
+        detector = source.bin.get_by_name(FINDER)
+        if detector:
+            detector.get_static_pad('src').add_probe(Gst.PadProbeType.BUFFER, find_box)
+        return sink
+
+    Source.make_filters = make_filters_with_detector
+    runpy.run_path(os.path.join(folder, 'camera.py'), run_name='__main__')
+
+
 # ---- a viewer
 
 
@@ -159,20 +215,22 @@ class Frame:
         return self.color(*place)[1] > COLOR
 
     def number(self):
-        row = self.data[self.stride * (self.height // 8):]
-        return sum(1 << bit for bit in range(N_BITS) if row[(2 * bit + 1) * self.width // (2 * N_BITS)] > 125)
+        return number_of(self.data, self.width, self.height, self.stride)
 
 
 class Viewer:
-    """Decodes a stream, and checks each frame."""
+    """Decodes a stream, and checks each frame: that a place in it is hidden, and with has_box also the detector's box."""
 
-    def __init__(self, port, path, user, password, hidden=None):
-        self.hidden = hidden
+    def __init__(self, port, path, user, password, hidden=None, has_box=False, look=None):
+        self.hidden, self.has_box = hidden, has_box
+        self.look, self.seen = look, []  # what a function says of each frame
         self.faults, self.frames, self.times = [], 0, {}
+        self.beside = 0  # frames that show what is left of the box
         self.last = self.error = None
         self.pipeline = Gst.parse_launch(
-            'rtspsrc name=source protocols=tcp latency=0 ! rtph264depay wait-for-keyframe=true ! avdec_h264 ! videoconvert '
-            '! video/x-raw,format=I420 ! appsink name=sink emit-signals=true sync=false max-buffers=60')
+            'rtspsrc name=source protocols=tcp latency=0 ! rtph264depay wait-for-keyframe=true ! h264parse '
+            f'! {DECODER} ! videoconvert ! video/x-raw,format=I420 ! appsink name=sink emit-signals=true sync=false '
+            'max-buffers=60')
         source = self.pipeline.get_by_name('source')
         for name, value in {'location': f'rtsp://127.0.0.1:{port}/{path}', 'user-id': user, 'user-pw': password}.items():
             source.set_property(name, value)
@@ -186,7 +244,17 @@ class Viewer:
         self.times[frame.number()] = frame.time
         if self.hidden and not frame.hides(*self.hidden):
             self.faults.append((self.frames, frame.color(*self.hidden)))
+        if self.has_box:
+            self.check_box(frame)
+        if self.look:
+            self.seen.append(self.look(frame))
         return Gst.FlowReturn.OK
+
+    def check_box(self, frame):
+        left, *rest = box_of(frame.number())
+        if not frame.hides(left, *rest):
+            self.faults.append((self.frames, frame.number(), frame.color(left, *rest)))
+        self.beside += left > 0.28 and frame.shows(0, 0.25, 0.2, 0.45)
 
     def __str__(self):
         return f'{self.frames} frames, error {self.failed()}, colour {self.last and self.last.color(0, 0, 1, 1)}'
@@ -233,61 +301,32 @@ def resident(pid):
     return int(re.search(r'VmRSS:\s+(\d+)', Path(f'/proc/{pid}/status').read_text())[1])
 
 
-class Serving(unittest.TestCase):
-    """Two cameras, one of them with damaged packets, and a third one whose zones file is not there."""
+class Served(unittest.TestCase):
+    """A process that serves cameras, and viewers of it."""
+    NEEDED = 'x264enc', 'h264parse', DECODER or 'avdec_h264', 'rtspsrc', 'textoverlay', 'splitmuxsink'
 
     def setUp(self):
-        needed = ('x264enc', 'h264parse', 'avdec_h264', 'rtspsrc', 'textoverlay', 'splitmuxsink')
-        missing = [name for name in needed if not Gst.ElementFactory.find(name)]
+        missing = [name for name in self.NEEDED if not Gst.ElementFactory.find(name)]
         if missing:
             self.skipTest(f'needs {", ".join(missing)}')
-        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()) if hasattr(self, 'enterContext')
-                           else self.temporary_folder())
-        self.ports = [free_port(), free_port()]
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.port = free_port()
-        self.sources = [self.start_source(0), self.start_source(1)]
-        self.zones = self.folder / 'front.zones'
-        self.write_zones(ZONE)
-        (self.folder / 'back.zones').write_text(ZONE)
-        (self.folder / 'files').mkdir()
-        cameras = self.folder / 'all.cameras'
-        cameras.write_text('\n'.join(
-            [f'[server]\nuser={VIEWER}\npassword={WORD}'] +
-            [f'[{name}]\nsource=rtsp://{login}127.0.0.1:{port}/camera\n{rest}\nzones={name}.zones' for name, login, port, rest in [
-                ('front', '', self.ports[0], f'user={USER}\npassword={PASSWORD}'),
-                ('back', f'{USER}:{PASSWORD}@', self.ports[1], ''),
-                ('gate', f'{USER}:{PASSWORD}@', self.ports[0], '')]]))
-        cameras.chmod(0o600)
+        self.viewers = []
+
+    def start_server(self, command, color, *sources, **environment):
         self.log = self.folder / 'log'
         with self.log.open('w') as log:
             self.process = subprocess.Popen(
-                ['/usr/bin/python3', PIPELINES / 'camera.py', '--set=filter=fill', '--set=fill-color=0xff404040'],
+                [sys.executable, *command, '--set=filter=fill', f'--set=fill-color={color}', *sources],
                 stdout=log, stderr=subprocess.STDOUT,
-                env=os.environ | {'CAMERAS': str(cameras), 'PORT': str(self.port), 'STATUS': '5', 'MINUTES': '1',
-                                  'RECORD': str(self.folder / 'files'), 'PYTHONDONTWRITEBYTECODE': '1'})
+                env=os.environ | {'PORT': str(self.port), 'PYTHONDONTWRITEBYTECODE': '1'} | environment)
         self.addCleanup(self.end, self.process)
-        self.viewers = []
         self.addCleanup(lambda: [viewer.stop() for viewer in self.viewers])
-
-    def temporary_folder(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        return folder.name
-
-    def start_source(self, number):
-        process = subprocess.Popen([sys.executable, __file__, '--serve', str(self.ports[number]),
-                                    *(['corrupt'] if number else [])])
-        self.addCleanup(self.end, process)
-        return process
 
     @staticmethod
     def end(process):
         process.kill()
         process.wait()
-
-    def write_zones(self, text):
-        (self.folder / 'new').write_text(text)
-        (self.folder / 'new').rename(self.zones)
 
     def view(self, *arguments, **options):
         self.viewers.append(Viewer(*arguments, **options))
@@ -300,12 +339,49 @@ class Serving(unittest.TestCase):
         seen = '' if wait_for(condition) else '; '.join(map(str, self.viewers))
         self.assertTrue(condition(), f'{what}; viewers: {seen}; it said:\n{self.said()}')
 
+
+class Serving(Served):
+    """Two cameras, one of them with damaged packets, and the first one twice more: without its zones file, and with a
+    detector beside the zones."""
+
+    def setUp(self):
+        super().setUp()
+        self.ports = [free_port(), free_port()]
+        self.sources = [self.start_source(0), self.start_source(1)]
+        self.zones = self.folder / 'front.zones'
+        self.write_zones(ZONE)
+        for name in 'back', 'yard':
+            (self.folder / f'{name}.zones').write_text(ZONE)
+        (self.folder / 'files').mkdir()
+        cameras = self.folder / 'all.cameras'
+        cameras.write_text('\n'.join(
+            [f'[server]\nuser={VIEWER}\npassword={WORD}'] +
+            [f'[{name}]\nsource=rtsp://{login}127.0.0.1:{port}/camera\n{rest}\nzones={name}.zones' for name, login, port, rest in [
+                ('front', '', self.ports[0], f'user={USER}\npassword={PASSWORD}'),
+                ('back', f'{USER}:{PASSWORD}@', self.ports[1], ''),
+                ('gate', f'{USER}:{PASSWORD}@', self.ports[0], ''),
+                ('yard', f'{USER}:{PASSWORD}@', self.ports[0], f'detector=identity name={FINDER}')]]))
+        cameras.chmod(0o600)
+        self.start_server([__file__, '--run', PIPELINES], '0xff404040', CAMERAS=str(cameras), STATUS='5', MINUTES='1',
+                          RECORD=str(self.folder / 'files'))
+
+    def start_source(self, number):
+        process = subprocess.Popen([sys.executable, __file__, '--serve', str(self.ports[number]),
+                                    *(['corrupt'] if number else [])])
+        self.addCleanup(self.end, process)
+        return process
+
+    def write_zones(self, text):
+        (self.folder / 'new').write_text(text)
+        (self.folder / 'new').rename(self.zones)
+
     def start_viewers(self):
-        self.expect(lambda: self.said().count(': live') >= 2, 'the cameras are not live')
+        self.expect(lambda: self.said().count(': live') >= 3, 'the cameras are not live')
         self.front = self.view(self.port, 'front', VIEWER, WORD, hidden=(0, 0.5, 0.5, 1))
         self.back = self.view(self.port, 'back', VIEWER, WORD, hidden=(0, 0.5, 0.5, 1))
         self.gate = self.view(self.port, 'gate', VIEWER, WORD, hidden=(0, 0, 1, 1))
-        self.expect(lambda: is_live(self.front) and is_live(self.back), 'the viewers see no live picture')
+        self.yard = self.view(self.port, 'yard', VIEWER, WORD, hidden=(0, 0.5, 0.5, 1), has_box=True)
+        self.expect(lambda: all(map(is_live, (self.front, self.back, self.yard))), 'the viewers see no live picture')
         self.expect(lambda: has_text(self.gate), 'no grey picture says that there are no zones')
         self.assertIn('gate: grey, the zones cannot be read: roi-location=', self.said())
 
@@ -341,7 +417,7 @@ class Serving(unittest.TestCase):
         self.expect(lambda: has_text(self.front), 'no grey picture although the camera is gone')
         self.assertTrue(is_live(self.back), 'another camera is lost too')
         self.sources[0] = self.start_source(0)
-        self.expect(lambda: is_live(self.front), 'the camera does not come back')
+        self.expect(lambda: is_live(self.front) and is_live(self.yard), 'the camera does not come back')
 
     def check_secrets(self):
         command = Path(f'/proc/{self.process.pid}/cmdline').read_text() + self.said()
@@ -349,16 +425,21 @@ class Serving(unittest.TestCase):
             self.assertNotIn(secret, command)
 
     def check_frames(self):
-        for viewer, least in (self.front, 100), (self.back, 100), (self.gate, 20):
+        for viewer, least in (self.front, 100), (self.back, 100), (self.gate, 20), (self.yard, 100):
             self.assertGreater(viewer.frames, least)
             self.assertEqual(viewer.faults, [], 'a frame shows a zone')
+        self.assertGreater(self.yard.beside, 5, 'more than the box and the zone is hidden')
+
+    def check_lines(self):
+        for name, state in [('front', 'live'), ('back', 'live'), ('yard', 'live'), ('gate', 'grey: the zones cannot be')]:
+            self.assertRegex(self.said(), rf'(?m)^{name}: \d+\.\d frames/s, latency \d+ ms, watched, {state}')
 
     def check_end(self):
         self.process.send_signal(signal.SIGTERM)
         self.assertEqual(self.process.wait(30), 0, self.said())
         self.assertTrue(self.said().endswith('ended\n'), self.said())
         files = sorted((self.folder / 'files').iterdir())
-        frames = dict.fromkeys(('front', 'back', 'gate'), 0)
+        frames = dict.fromkeys(('front', 'back', 'gate', 'yard'), 0)
         for file in files:
             self.assertEqual(file.stat().st_mode & 0o077, 0, 'others can read a recording')
             recorded = self.count_frames(file)
@@ -369,7 +450,7 @@ class Serving(unittest.TestCase):
 
     def count_frames(self, file):
         """Frames of a recording, none of which shows the zone."""
-        pipeline = Gst.parse_launch(f'filesrc location={file} ! qtdemux ! h264parse ! avdec_h264 ! videoconvert '
+        pipeline = Gst.parse_launch(f'filesrc location={file} ! qtdemux ! h264parse ! {DECODER} ! videoconvert '
                                     '! video/x-raw,format=I420 ! appsink name=sink sync=false')
         sink = pipeline.get_by_name('sink')
         pipeline.set_state(Gst.State.PLAYING)
@@ -398,8 +479,9 @@ class Serving(unittest.TestCase):
             self.stay_for_minutes()
         self.check_secrets()
         self.check_frames()
+        self.check_lines()
         self.check_end()
-        print(f'{self.front.frames} + {self.back.frames} + {self.gate.frames} frames without a zone\n{self.said()}')
+        print(f'{self.front.frames} + {self.back.frames} + {self.gate.frames} + {self.yard.frames} frames without a zone\n{self.said()}')
 
     def stay_for_minutes(self):
         """Five minutes with viewers that come and go, changes of zones, and lost cameras."""
@@ -418,6 +500,44 @@ class Serving(unittest.TestCase):
         self.assertLess(late, 1.1 * early + 4000, 'memory grows')
 
 
+class Faces(Served):
+    """The face of a portrait, which GStreamer's facedetect finds, and a zone beside it."""
+    NEEDED = *Served.NEEDED, 'facedetect', 'imagefreeze', 'pngdec', 'matroskamux'
+    SIZE = 320
+    FACE = 0.35, 0.12, 0.52, 0.32  # forehead to chin, in fractions of the portrait
+    CORNER = 0.75, 0.75, 1, 1  # the zone
+    GREEN = '0xff00ff00'
+    BESIDE = 0.62, 0.05, 0.72, 0.35  # a place without much colour that nothing hides
+
+    def setUp(self):
+        super().setUp()
+        portrait = Path(os.environ.get('CUDACONVOLVE_BUILD', 'none')) / 'portrait.png'
+        if not portrait.exists():
+            self.skipTest(f'there is no photograph {portrait}, which tests/run.sh fetches')
+        self.clip = self.folder / 'clip.mkv'
+        make = Gst.parse_launch(
+            f'filesrc location={portrait} ! pngdec ! imagefreeze num-buffers=50 ! videoconvert ! videoscale '
+            f'! video/x-raw,format=I420,width={self.SIZE},height={self.SIZE},framerate=10/1 '
+            f'! x264enc speed-preset=ultrafast quantizer=20 pass=qual ! matroskamux ! filesink location={self.clip}')
+        make.set_state(Gst.State.PLAYING)
+        end = make.get_bus().timed_pop_filtered(STRICT_S * Gst.SECOND, Gst.MessageType.ERROR | Gst.MessageType.EOS)
+        make.set_state(Gst.State.NULL)
+        self.assertEqual(end and end.type, Gst.MessageType.EOS)
+        (self.folder / 'corner.zones').write_text('[corner]\nrectangle=0.75,0.75,0.25,0.25\n')
+
+    def test_face_and_zone(self):
+        self.start_server([PIPELINES / 'camera.py'], self.GREEN, self.clip, ZONES=str(self.folder / 'corner.zones'),
+                          DETECTOR='facedetect display=false')
+        self.expect(lambda: 'camera1: live' in self.said(), 'the camera is not live')
+        viewer = self.view(self.port, 'camera1', None, None,
+                           look=lambda frame: [frame.shows(*place) for place in (self.CORNER, self.BESIDE, self.FACE)])
+        self.expect(lambda: len(viewer.seen) >= 30, 'no 30 frames')
+        zones, others, faces = (sum(column) for column in zip(*viewer.seen[:30]))
+        self.assertEqual((zones, others), (30, 0), 'frames with a green zone, and with green elsewhere')
+        self.assertGreaterEqual(faces, 27, 'frames with a green face')
+        print(f'of 30 frames the face is hidden in {faces}, the zone in all')
+
+
 class Configuration(unittest.TestCase):
     """What is rejected before anything is served."""
 
@@ -429,7 +549,7 @@ class Configuration(unittest.TestCase):
         (self.folder / 'clip.mp4').touch()
 
     def refuses(self, words, *sources, **settings):
-        done = subprocess.run(['/usr/bin/python3', PIPELINES / 'camera.py', *sources], capture_output=True, text=True,
+        done = subprocess.run([sys.executable, PIPELINES / 'camera.py', *sources], capture_output=True, text=True,
                               timeout=60, cwd=self.folder, env=os.environ | {'PYTHONDONTWRITEBYTECODE': '1'} | settings)
         self.assertIn(words, done.stderr)
         self.assertNotEqual(done.returncode, 0)
@@ -446,6 +566,29 @@ class Configuration(unittest.TestCase):
         self.refuses('ZONES has 2 files for 1 sources', 'clip.mp4', ZONES='a.zones:b.zones')
         self.refuses('PORT must be a number from 1 to 65535', 'clip.mp4', ZONES='a.zones', PORT='x')
         self.refuses('no folder that can be written to', 'clip.mp4', ZONES='a.zones', RECORD='none')
+
+    def test_passwords_that_are_not_where_they_should_be(self):
+        for source in 'rtsp://u:se/cret@127.0.0.1/', 'rtsp://127.0.0.1/?u:secret@', 'u:secret@127.0.0.1':
+            self.refuses('every user of this machine can read a password', source, ZONES='a.zones')
+        cameras = self.folder / 'cameras'
+        for source, words in [('rtsp://u:x/secret@127.0.0.1/', 'the source has an @ after the host'),
+                              ('u:secret@127.0.0.1', 'there is no file: the source must be'),
+                              ('rtsp://u:secret@[::1/', 'a source is no valid URI')]:
+            cameras.write_text(f'[a]\nsource={source}\nzones=a.zones')
+            cameras.chmod(0o600)
+            self.refuses(words, CAMERAS='cameras')
+        for line, words in [(b'password: secret', 'CAMERAS=cameras: line 2 is neither [NAME] nor KEY=VALUE'),
+                            (b'password=secret\xfc', '[a]: the value of password cannot be read: it must be UTF-8'),
+                            (b'password=secret\\q', '[a]: the value of password cannot be read')]:
+            cameras.write_bytes(b'[a]\n' + line + b'\nsource=clip.mp4\n')
+            self.refuses(words, CAMERAS='cameras')
+        cameras.write_bytes(b'password=secret\n[a]\n')
+        self.refuses('CAMERAS=cameras: it must begin with [NAME]', CAMERAS='cameras')
+
+    def test_settings(self):
+        self.refuses('roi-missing must be one of copy filter', 'clip.mp4', ZONES='a.zones', MISSING='filtr')
+        self.refuses('radius must be a number from', '--set=radius=many', '--set=filter=mosaic', 'clip.mp4', ZONES='a.zones')
+        self.refuses('RADIUS=0 hides nothing', '--set=radius=0', '--set=filter=mosaic', 'clip.mp4', ZONES='a.zones')
 
     def test_filters_and_detectors(self):
         self.refuses('FILTER=identity hides nothing: choose fill, mosaic', '--set=filter=identity', 'clip.mp4', ZONES='a.zones')
@@ -484,11 +627,106 @@ class Configuration(unittest.TestCase):
             self.refuses('others can read its passwords: chmod 600 cameras', CAMERAS='cameras')
 
 
+class Frames(unittest.TestCase):
+    """Which frames a camera hands to the encoder, without a source or an encoder."""
+
+    def setUp(self):
+        sys.path.insert(0, str(PIPELINES))
+        sys.dont_write_bytecode = True
+        import camera_config
+        import camera_stream
+        self.stream = camera_stream
+        camera_stream.start_clock()
+        self.folder = self.enterContext(tempfile.TemporaryDirectory())
+        self.camera = camera_stream.Camera(camera_config.Camera('a', 'rtsp://127.0.0.1/', zones='a.zones'),
+                                           camera_config.Config([], {}), lambda text: None)
+        self.camera.output, self.camera.source = self, object()
+        self.got, self.buffers = [], []
+
+    def push(self, sample):
+        self.got.append(sample.get_buffer().pts)
+
+    def take(self, pts, source=None):
+        buffer = Gst.Buffer.new_wrapped(bytes(24))
+        buffer.pts = pts
+        caps = Gst.Caps.from_string('video/x-raw,format=I420,width=4,height=4,framerate=30/1')
+        self.buffers.append(buffer)
+        self.camera.take_frame(source or self.camera.source, Gst.Sample.new(buffer, caps, None, None))
+
+    def test_times(self):
+        """A frame of the future, or without a time, gets the time of now, so that those after it are not lost."""
+        self.take(Gst.CLOCK_TIME_NONE)
+        self.take(self.stream.running_time() + 3600 * Gst.SECOND)
+        time.sleep(0.01)
+        now = self.stream.running_time()
+        self.take(now)
+        self.take(now - 1)  # late
+        self.assertEqual(len(self.got), 3)
+        self.assertEqual(self.buffers[0].pts, Gst.CLOCK_TIME_NONE, 'a buffer that others have is changed')
+        self.assertLess(self.got[0], self.got[1])
+        self.assertEqual(self.got[2], now)
+
+    def test_source_without_valid_zones(self):
+        """No frame of a new source is shown before its zones were found valid."""
+        test = self
+
+        class Source:
+            def __init__(self, camera, *_):
+                self.camera, self.error = camera, 'the file is not valid'
+
+            def zones_error(self):
+                return self.error
+
+            def play(self):
+                test.take(test.stream.running_time(), self)
+
+        real, self.stream.Source = self.stream.Source, Source
+        self.addCleanup(setattr, self.stream, 'Source', real)
+        self.camera.reason = None
+        self.camera.start_source()
+        self.assertEqual(self.got, [])
+        self.assertEqual(self.camera.reason, 'the zones cannot be read: the file is not valid')
+        self.camera.source.error = ''
+        self.camera.last_frame = self.camera.first_frame = time.monotonic()
+        self.camera.check_grey = lambda: None
+        self.camera.tick()  # even if no message says so
+        self.take(self.stream.running_time())
+        self.assertEqual(len(self.got), 1)
+
+    def test_recordings_keep_their_names(self):
+        recorder = self.stream.Recorder.__new__(self.stream.Recorder)
+        recorder.name, recorder.folder = 'a', self.folder
+        for _ in range(3):
+            Path(recorder.new_file(None, 0)).touch(exist_ok=False)
+
+    def test_contexts_are_shared(self):
+        """What one pipeline opened, such as a GPU, all later ones use, even its elements that come later."""
+        first, second = ([Gst.Pipeline(), Gst.ElementFactory.make('identity')] for _ in range(2))
+        first[0].add(first[1])
+        self.stream.Part(first[0], lambda *_: None)
+        first[1].post_message(Gst.Message.new_have_context(first[1], Gst.Context.new('test.gpu', True)))
+        self.stream.Part(second[0], lambda *_: None)
+        second[0].add(second[1])
+        self.addCleanup(self.stream.CONTEXTS.clear)
+        self.assertIn('test.gpu', [context.get_context_type() for context in second[1].get_contexts()])
+
+    def test_memory(self):
+        """An encoder on the CPU takes no frames in GPU memory."""
+        encoder = self.stream.encoder_name()
+        self.assertIn(encoder, ('nvh264enc', 'x264enc'))
+        self.assertEqual('CUDAMemory' in self.stream.caps_to_encode(), encoder == 'nvh264enc')
+
+
 if sys.argv[1] == '--serve':
     serve(sys.argv[2], 'corrupt' in sys.argv)
     sys.exit()
+if sys.argv[1] == '--run':
+    run_with_detector(sys.argv[2], sys.argv[3:])
+    sys.exit()
 PIPELINES = Path(sys.argv.pop(1))
 LONG = sys.argv[1:] == ['long']
-case = 'Configuration' if sys.argv[1:] == ['config'] else 'Serving'
-Gst.init(None)
-unittest.main(argv=[sys.argv[0], case], verbosity=2)
+cases = ['Configuration', 'Frames'] if sys.argv[1:] == ['config'] else ['Serving', 'Faces']
+result = unittest.main(argv=[sys.argv[0], *cases], verbosity=2, exit=False).result
+for test, reason in result.skipped:
+    print(f'SKIPPED {test.id()}: {reason}')
+sys.exit(1 if not result.wasSuccessful() else 77 if len(result.skipped) == result.testsRun else 0)
