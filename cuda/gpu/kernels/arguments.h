@@ -308,8 +308,8 @@ typedef struct {
 /* blur_weighed: normalised convolution (convolve/work.h) of samples of 8 bits. Variants: steps along each axis; steps
  * of the kernel that runs it; rows of a tile; blocks. Kernels: steps; blocks. */
 #define CNV_BLUR_WEIGHED_VARIANTS(V)                                                                                   \
-  V(2, 3, 64, 4)                                                                                                       \
-  V(3, 3, 64, 4)                                                                                                       \
+  V(2, 3, 80, 4)                                                                                                       \
+  V(3, 3, 80, 4)                                                                                                       \
   V(5, 5, 64, 3)                                                                                                       \
   V(7, 7, 64, 2)
 #define CNV_BLUR_WEIGHED_KERNELS(V)                                                                                    \
