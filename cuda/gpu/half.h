@@ -66,10 +66,10 @@ double cnv_tap_list_scale_to_half(CnvTapList *taps, double factor);
  * is nearer to the next than another. Returns the root of the sum of the squared errors. */
 double cnv_tap_list_round_to_half(CnvTapList *taps);
 
-/* Splits taps into two f16 numbers each: multiples of `grid`, whose sum is the one nearest to the sum of the taps, and
- * what these leave, times `unit`. */
+/* Splits each tap into two f16 numbers: a multiple of `grid`, and the rest times `unit`. The sum of the multiples is as
+ * near as possible to the sum of the taps. */
 void cnv_tap_list_split(const CnvTapList *taps, double grid, double unit, guint16 *multiple, guint16 *rest);
 
-/* The scale by which taps become integers of at most `largest`, and nearest to them; *error: root of the sum of the
- * squares of the errors, of the taps themselves; 0: as good as float32. */
+/* Returns the factor that makes taps integers of at most `largest` with the smallest rounding error. error: set to the
+ * root of the sum of the squared errors of the taps; 0: as exact as float32. */
 double cnv_tap_list_integer_scale(const CnvTapList *taps, double largest, double *error);
