@@ -481,7 +481,7 @@ class Serving(Served):
         self.check_frames()
         self.check_lines()
         self.check_end()
-        print(f'{self.front.frames} + {self.back.frames} + {self.gate.frames} + {self.yard.frames} frames without a zone\n{self.said()}')
+        print(f'{sum(viewer.frames for viewer in self.viewers)} frames without a zone\n{self.said()}')
 
     def stay_for_minutes(self):
         """Five minutes with viewers that come and go, changes of zones, and lost cameras."""
