@@ -28,20 +28,21 @@ fits_any(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **e
 static gboolean
 fits_taps(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error)
 {
-  return !plane->cell[CNV_X] || cnv_unsupported(error, "it takes taps, of which mosaic and fill have none");
+  return !plane->cell[CNV_X] || cnv_unsupported(error, "it needs taps, and mosaic and fill have none");
 }
 
 static gboolean
 fits_separable(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error)
 {
   return fits_taps(plan, plane, needs, error) &&
-         (cnv_plane_is_separable(plane) || cnv_unsupported(error, "it takes rows times columns of taps"));
+         (cnv_plane_is_separable(plane) ||
+          cnv_unsupported(error, "it needs taps that are a row times a column, or a sum of these"));
 }
 
 static gboolean
 fits_cells(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error)
 {
-  return plane->cell[CNV_X] || cnv_unsupported(error, "it makes the cells of filter=mosaic and fill alone");
+  return plane->cell[CNV_X] || cnv_unsupported(error, "it only computes the cells of filter=mosaic and fill");
 }
 
 /* Returns the frames over time whose samples a term multiplies. */
@@ -106,17 +107,19 @@ cost_of_cells(const CnvPlan *plan, const CnvPlane *plane, const CnvNeeds *needs,
   return CELLS;
 }
 
-const CnvKernelKind cnv_kind_stage_in = {"stage_in", CNV_ALGORITHM_AUTO, POINTS, .by_pixels = TRUE};
+const CnvKernelKind cnv_kind_stage_in = {"stage", CNV_ALGORITHM_AUTO, POINTS, .by_pixels = TRUE, .is_first = TRUE};
 const CnvKernelKind cnv_kind_naive = {"naive", CNV_ALGORITHM_NAIVE, POINTS, .fits = fits_any, .cost = cost_of_naive};
 const CnvKernelKind cnv_kind_mosaic = {"mosaic", CNV_ALGORITHM_MOSAIC, CNV_MOSAIC_THREADS,
                                        CNV_BLOCK_THREADS / CNV_MOSAIC_THREADS, .by_cells = TRUE};
-const CnvKernelKind cnv_kind_cell_sums = {"cells", CNV_ALGORITHM_MOSAIC, CNV_BLOCK_THREADS, 1, .divides = TRUE};
+const CnvKernelKind cnv_kind_cell_sums = {"cells", CNV_ALGORITHM_MOSAIC, CNV_BLOCK_THREADS,
+                                          1,       .divides = TRUE,      .is_first = TRUE};
 const CnvKernelKind cnv_kind_cells = {"cells",         CNV_ALGORITHM_MOSAIC, CNV_BLOCK_THREADS,    1,
                                       .divides = TRUE, .fits = fits_cells,   .cost = cost_of_cells};
-const CnvKernelKind cnv_kind_texture_rows = {"texture", CNV_ALGORITHM_TEXTURE, POINTS, .by_terms = TRUE};
+const CnvKernelKind cnv_kind_texture_rows = {"texture", CNV_ALGORITHM_TEXTURE, POINTS, .by_terms = TRUE,
+                                             .is_first = TRUE};
 const CnvKernelKind cnv_kind_texture_columns = {"texture", CNV_ALGORITHM_TEXTURE, POINTS};
 const CnvKernelKind cnv_kind_rows = {"rows", CNV_ALGORITHM_SEPARABLE, ROWS, .by_terms = TRUE};
 const CnvKernelKind cnv_kind_columns = {"columns", CNV_ALGORITHM_SEPARABLE, COLUMNS, .fits = fits_separable,
                                         .cost = cost_of_separable};
 const CnvKernelKind cnv_kind_tiled = {"tiled", CNV_ALGORITHM_TILED, COLUMNS, .fits = fits_taps, .cost = cost_of_tiled};
-const CnvKernelKind cnv_kind_stage_out = {"stage_out", CNV_ALGORITHM_AUTO, POINTS, .by_pixels = TRUE};
+const CnvKernelKind cnv_kind_stage_out = {"stage", CNV_ALGORITHM_AUTO, POINTS, .by_pixels = TRUE};

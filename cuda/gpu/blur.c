@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The kind blur (blur.cuh, blur_pixels.cuh, blur_deep.cuh, ring.cuh): a row times a column of taps as banded matrices
- * for tensor cores, in f16; and such a product with a tap of the sample itself beside it, as to sharpen.
+ * The kind blur (blur.cuh, blur_pixels.cuh, blur_deep.cuh, ring.cuh): filters with a row times a column of taps, as
+ * banded matrices of f16 for tensor cores. A tap on the sample itself may be added to these, for example to sharpen.
  */
 #include <math.h>
 
@@ -22,12 +22,11 @@
    .tile_rows = height,                                                                                                \
    .blocks = fitting,                                                                                                  \
    __VA_ARGS__},
-#define PIXELS(x, y, height, blocks, without)                                                                          \
-  VARIANT("blur_pixels_u8_" #x "x" #y, 8, x, y, 4, 1, CNV_PIXEL_WIDTH, height, blocks, .frames = 1, .pixels = TRUE,    \
-          .plain = (without) ? "blur_pixels_u8_" #x "x" #y "_plain" : NULL)
-#define BLUR(name, bits, x, y, m, numbers, n, height, blocks, without)                                                 \
+#define PIXELS(x, y, height, blocks, plain)                                                                            \
+  VARIANT("blur_pixels_u8_" #x "x" #y, 8, x, y, 4, 1, CNV_PIXEL_WIDTH, height, blocks, .frames = 1, .pixels = TRUE)
+#define BLUR(name, bits, x, y, m, numbers, n, height, blocks, plain)                                                   \
   VARIANT(#name "_u" #bits "_" #x "x" #y, bits, x, y, 1, numbers, 16 * CNV_TILE_WARPS * (m), height, blocks,           \
-          .frames = n, .plain = (without) ? #name "_u" #bits "_" #x "x" #y "_plain" : NULL)
+          .frames = n)
 #define DEEP(x, y, m, height, blocks)                                                                                  \
   VARIANT("blur_deep_u16_" #x "x" #y, 16, x, y, 1, 2, 16 * CNV_TILE_WARPS * (m), height, blocks, .frames = 1,          \
           .deep = TRUE)
@@ -39,29 +38,29 @@
 static const CnvVariant variants[] = {CNV_BLUR_PIXELS_VARIANTS(PIXELS) CNV_BLUR_DEEP_VARIANTS(
     DEEP) CNV_BLUR_WEIGHED_VARIANTS(WEIGHED) CNV_BLUR_VARIANTS(BLUR) CNV_RING_VARIANTS(RING){NULL}};
 
-/* What taps are multiples of in blur_deep, and what their rests are multiplied by: row sums about 0 need less room than
- * samples from 0 on. */
+/* blur_deep splits taps into multiples of deep_grid, and rests, which are multiplied by deep_unit (cnv_tap_list_split).
+ * The grid is finer along y, because row sums about 0 have smaller magnitudes than samples from 0 on. */
 static const double deep_grid[CNV_N_AXES] = {[CNV_X] = 1.0 / 8192, [CNV_Y] = 1.0 / 16384};
 static const double deep_unit[CNV_N_AXES] = {[CNV_X] = CNV_DEEP_UNIT, [CNV_Y] = CNV_DEEP_ROW_UNIT};
 
-/* The largest level of a sample that is one f16 number. */
+/* The largest level that one f16 number can have as 1024 + level. */
 #define HALF_FULL 1023
 
-/* Mean error of rounding to f16, relative to the deviation of what is rounded: 2^-12 at most, three quarters of the
- * binade in the mean. */
+/* Mean error of rounding to f16, relative to the standard deviation of the rounded numbers: at most 2^-12, times about
+ * three quarters, the mean over a binade. */
 #define HALF_ERROR 1.9e-4
 
-/* Sum of the weights of frames, at most: row sums stay in the range of f16. */
+/* Largest sum of the weights of frames, so that row sums stay in the range of f16. */
 #define WEIGHTS_MAX 16.0
 
-/* Sum of the magnitudes of the taps along y, with the gain in them, at most: they are f16 too. */
+/* Largest sum of the magnitudes of the taps along y, including the gain, so that they stay in the range of f16. */
 #define COLUMN_MAX 4096.0
 
-/* Rows above and below whose sums are exact enough also where a frame is smaller than the taps. */
+/* Most rows that taps may reach above and below if the frame is smaller than the taps: sums are still exact enough. */
 #define SMALL_ROWS 32
 
-/* The term that is a row times a column, and what a term of one tap beside it adds to the sample itself. NULL: the
- * plane has others. */
+/* Returns the term that is a row times a column. center: the tap of a second term, which has only a tap on the sample
+ * itself; else 0. Returns NULL if the plane has other terms. */
 static const CnvTerm *
 find_terms(const CnvPlan *plan, const CnvPlane *plane, double *center)
 {
@@ -81,8 +80,8 @@ find_terms(const CnvPlan *plan, const CnvPlane *plane, double *center)
   return found;
 }
 
-/* Both axes of the term: a row's taps without signs add up to 1, and with them not to less than 0; the column's have
- * the rest and the gain in them. */
+/* Lists the taps of both axes of the term. The row is scaled: the magnitudes of its taps add up to 1, and the taps to 0
+ * or more. The column makes up for that, and includes the gain. */
 static void
 both_axes(const CnvPlan *plan, const CnvPlane *plane, const CnvTerm *term, CnvTapList taps[CNV_N_AXES])
 {
@@ -123,12 +122,12 @@ sum_of(const CnvTapList *taps)
   return sum;
 }
 
-/* Factors from 1 to 2 that are tried on a row of taps. */
+/* Number of factors, from 1 to below 2, that round_axes tries on a row of taps. */
 #define TRIALS 16
 
-/* Rounds the row, times a factor, and the column so that the sum of all taps stays as it is; one tap cannot make good
- * what a row lost, which then keeps its own sum. Returns the error of a sum, in root mean squares, for samples of
- * deviation 1. */
+/* Rounds the row, times a factor, and the column, so that the sum of all taps does not change. If the column is one
+ * tap, it cannot correct the sum of the row, so the row keeps its sum. Returns the error of a sum as root mean square,
+ * for samples of standard deviation 1. */
 static double
 round_by(CnvTapList taps[CNV_N_AXES], double factor)
 {
@@ -144,10 +143,10 @@ round_by(CnvTapList taps[CNV_N_AXES], double factor)
   return hypot(hypot(of_x * norm_y, norm_x * of_y), x->n > 1 ? HALF_ERROR * norm_x * norm_y : 0);
 }
 
-/* Errors up to this times the least count as equal. */
+/* Errors up to this multiple of the least error count as equal. */
 #define NEARLY_LEAST 1.25
 
-/* The error of rounding a row and a column by a factor; the taps stay as they are. */
+/* Returns the error of rounding a row and a column by a factor (round_by). Does not change the taps. */
 static double
 error_by(const CnvTapList taps[CNV_N_AXES], double factor)
 {
@@ -161,9 +160,9 @@ error_by(const CnvTapList taps[CNV_N_AXES], double factor)
   return error;
 }
 
-/* Rounds both axes to one f16 number a tap, by a factor of nearly the least error on noise, which it returns. Among
- * these the best is 1, and then the largest: row sums of black and white are 128 times the factor, and beyond 128 f16
- * has half as many numbers. */
+/* Rounds both axes to one f16 number per tap, and returns the error on noise, which is nearly the least possible. Of
+ * the factors with such an error 1 is preferred, then the largest: row sums of black and white are 128 times the
+ * factor, and above 128 the numbers of f16 are twice as far apart. */
 static double
 round_axes(CnvTapList taps[CNV_N_AXES])
 {
@@ -179,8 +178,8 @@ round_axes(CnvTapList taps[CNV_N_AXES])
   return round_by(taps, 1 + (double)best / trials);
 }
 
-/* TRUE where sums over frames stay in the range of f16, also where frames are missing and the others' weights are
- * scaled. */
+/* Returns TRUE if sums over frames stay in the range of f16, even if frames are missing and the weights of the others
+ * are scaled. */
 static gboolean
 weights_fit(const CnvPlan *plan)
 {
@@ -190,7 +189,7 @@ weights_fit(const CnvPlan *plan)
   return plan->temporal_magnitude <= WEIGHTS_MAX && plan->temporal_magnitude >= 1 / WEIGHTS_MAX;
 }
 
-/* TRUE where levels may lie beyond 0 and full. */
+/* Returns TRUE if levels may be below 0 or above full. */
 static gboolean
 levels_clamp(const CnvPlan *plan, const CnvPlane *plane, const CnvTapList taps[CNV_N_AXES], double center)
 {
@@ -201,7 +200,7 @@ levels_clamp(const CnvPlan *plan, const CnvPlane *plane, const CnvTapList taps[C
          (plan->n_temporal_taps > 1 && !(plan->temporal_magnitude <= 1.000001));
 }
 
-/* TRUE for words of four channels, one of which is copied. */
+/* Returns TRUE for words of four channels, one of which is copied. */
 static gboolean
 is_of_pixels(const CnvPlane *plane)
 {
@@ -213,24 +212,26 @@ static gboolean
 terms_fit(const CnvPlan *plan, const CnvPlane *plane, const CnvTerm *term, GError **error)
 {
   if (!term || plan->not_time_separable || plane->combine != CNV_COMBINE_SUM)
-    return cnv_unsupported(error, "it takes one row times one column of taps");
+    return cnv_unsupported(error, "it needs taps that are one row times one column");
   if (plane->n_terms > 1 && (plan->n_temporal_taps > 1 || cnv_border_renormalizes(plan->filter.border)))
-    return cnv_unsupported(error, "over time and with border-mode=renormalize it takes one row times one column alone");
+    return cnv_unsupported(
+        error, "over time and with border-mode=renormalize it needs taps that are one row times one column");
   return TRUE;
 }
 
-/* TRUE if samples of more than 10 bits can be filtered. */
+/* Returns TRUE if blur_deep can filter samples of more than 10 bits with these taps. */
 static gboolean
 deep_fits(const CnvPlan *plan, const CnvPlane *plane, const CnvTapList taps[CNV_N_AXES], gboolean clamps,
           GError **error)
 {
   return (plan->n_temporal_taps == 1 && plane->n_terms == 1 && !plan->is_weighed && !clamps &&
           !cnv_border_renormalizes((CnvBorder)plane->border) && taps[CNV_Y].magnitude <= 1.000001) ||
-         cnv_unsupported(error, "of more than 10 bits it takes one frame, positive taps without scale above 1 or bias, "
-                                "no weighed samples and no border-mode=renormalize");
+         cnv_unsupported(error,
+                         "for samples of more than 10 bits it needs one frame, positive taps without scale above "
+                         "1 or bias, no isolated regions except rectangles, and no border-mode=renormalize");
 }
 
-/* TRUE where sums over time are exact enough, which of samples of 8 bits are one f16 number. */
+/* Returns TRUE if sums over time are exact enough: those of samples of 8 bits are one f16 number. */
 static gboolean
 sums_suffice(const CnvPlane *plane, const CnvNeeds *needs, const CnvTapList taps[CNV_N_AXES])
 {
@@ -240,7 +241,8 @@ sums_suffice(const CnvPlane *plane, const CnvNeeds *needs, const CnvTapList taps
          cnv_fit_error(plane, HALF_ERROR * x->norm * y->norm, x->is_signed || y->is_signed);
 }
 
-/* TRUE where one f16 number for a tap and a row sum is exact enough. Rounds the taps. center: of the sample itself. */
+/* Returns TRUE if one f16 number per tap and row sum is exact enough. Rounds the taps. center: the tap on the sample
+ * itself. */
 static gboolean
 halves_suffice(const CnvPlane *plane, const CnvNeeds *needs, CnvTapList taps[CNV_N_AXES], double center)
 {
@@ -251,11 +253,13 @@ halves_suffice(const CnvPlane *plane, const CnvNeeds *needs, CnvTapList taps[CNV
   return cnv_fit_error(plane, round_axes(taps), center != 0);
 }
 
-/* The share of the tap on the sample itself in all taps, at least: then a sample whose weight is above 0 has a sum of
- * weights above 1e-6 of the most, or has a weight of 1/255 and changes by at most one level (convolve/work.h). */
+/* Least share of the tap on the sample itself in the sum of all taps. Then each sample of weight above 0 either has a
+ * sum of weights above 1e-6 of the largest possible sum, or has the weight 1/255 and changes by at most one level
+ * (convolve/work.h). */
 #define WEIGHED_CENTER_MIN 1.3e-4
 
-/* TRUE if samples can be weighed: of 8 bits, by positive taps, to levels that need no clamping. */
+/* Returns TRUE if blur_weighed can filter the plane: samples of 8 bits, positive taps, and levels that need no
+ * clamping. */
 static gboolean
 weighs(const CnvPlane *plane, const CnvNeeds *needs, const CnvTapList taps[CNV_N_AXES], gboolean clamps, GError **error)
 {
@@ -265,7 +269,9 @@ weighs(const CnvPlane *plane, const CnvNeeds *needs, const CnvTapList taps[CNV_N
     share *= taps[axis].value[plane->term[0].anchor[axis]] / taps[axis].sum;
   return (needs->bytes == 1 && needs->n_frames == 1 && needs->digits == 1 && plane->n_terms == 1 && !clamps &&
           share >= WEIGHED_CENTER_MIN) ||
-         cnv_unsupported(error, "weighed by coverage, it takes 8 bits and positive taps");
+         cnv_unsupported(error,
+                         "for isolated regions that are not rectangles it needs samples of 8 bits, one frame, and "
+                         "positive taps without scale above 1 or bias");
 }
 
 static gboolean
@@ -293,7 +299,7 @@ fits(const CnvPlan *plan, const CnvPlane *of, CnvNeeds *needs, GError **error)
   needs->pixels = is_of_pixels(plane) && !cnv_border_renormalizes((CnvBorder)plane->border) && !clamps;
   is_rough = !sums_suffice(plane, needs, taps);
   is_large = !(taps[CNV_Y].magnitude <= COLUMN_MAX);
-  /* Of a frame smaller than the taps all row sums are nearly alike, and so are their errors. */
+  /* If a frame is smaller than the taps, all row sums are nearly equal, and so are their errors. */
   is_small = plane->width < term->n[CNV_X] && plane->height < term->n[CNV_Y];
   if (!is_large && !(is_small && cnv_variant_find(&cnv_kind_blur, needs)) && halves_suffice(plane, needs, taps, center))
     needs->digits = 1;
@@ -303,25 +309,26 @@ fits(const CnvPlan *plan, const CnvPlane *of, CnvNeeds *needs, GError **error)
   if (!is_fit)
     return FALSE;
   if (is_large)
-    return cnv_unsupported(error, "the filter makes sums too large for it");
+    return cnv_unsupported(error, "the filter's sums are too large for it");
   if (is_rough)
-    return cnv_unsupported(error, "over time it would round samples too much for so few taps");
+    return cnv_unsupported(error, "over time, rounding to f16 would be too coarse for so few taps");
   if (needs->n_frames > 1 && !weights_fit(plan))
-    return cnv_unsupported(error, "over time it takes weights of frames that add up to 1/%g to %g", WEIGHTS_MAX,
-                           WEIGHTS_MAX);
+    return cnv_unsupported(error, "over time it needs weights of frames that are not negative and add up to 1/%g to %g",
+                           WEIGHTS_MAX, WEIGHTS_MAX);
   if (is_small && needs->rows > SMALL_ROWS)
     return cnv_unsupported(error,
-                           "of a frame smaller than so many taps all levels are nearly alike, and so are errors");
+                           "the frame is smaller than the taps, so all levels, and all errors, would be nearly equal");
   return cnv_variant_find(&cnv_kind_blur, needs) ||
          cnv_unsupported(error, "%d taps along x, %d along y, %d channels and %d frames are more than its tiles hold",
                          term->n[CNV_X], term->n[CNV_Y], plane->channels, needs->n_frames);
 }
 
-/* By steps along both axes: 4K NV12, 4 steps 11.0 us, 6 14.1, 10 18.8; numbers split in two, 4K P010, 4 steps 21.4, 6
- * 26.7. Over time 5 frames and 4 steps take 43.7; that is one figure, so how it grows with frames is estimated. A ring
- * of 9 steps along x takes 36 at r=44 and 37.8 at r=64 (RGBA, r=16: 62.8), one of 17 72.9 at r=128 (RGBA, r=32: 100).
- * P010, r=64: 83.7. 16 bits, 4K GRAY16: 4 steps 19.2, 6 24.8, 10 40.5; ARGB64, 7 steps 94; P016, 4 steps 26.3, 10 55.5.
- */
+/* Fitted to these times in microseconds, by the steps along both axes together:
+ * - 4K NV12: 4 steps 11.0, 6 14.1, 10 18.8; numbers split in two, 4K P010: 4 steps 21.4, 6 26.7.
+ * - Over time, 5 frames: 4 steps 43.7. This is a single figure, so the growth with frames is an estimate.
+ * - A ring of 9 steps along x: 36 at r=44, 37.8 at r=64 (RGBA, r=16: 62.8); of 17 steps: 72.9 at r=128 (RGBA, r=32:
+ *   100). P010, r=64: 83.7.
+ * - 16 bits, 4K GRAY16: 4 steps 19.2, 6 24.8, 10 40.5; ARGB64: 7 steps 94; P016: 4 steps 26.3, 10 55.5. */
 static double
 cost(const CnvPlan *plan, const CnvPlane *plane, const CnvNeeds *needs, const CnvVariant *variant)
 {
@@ -336,8 +343,8 @@ cost(const CnvPlan *plan, const CnvPlane *plane, const CnvNeeds *needs, const Cn
   return memory + 0.16 + 0.108 * (variant->k_x + variant->k_y) * variant->digits;
 }
 
-/* Places of number i of 16 outputs, which are rows of a fragment, and of 16 samples or rows of samples, its columns.
- * Along x a lane's four results, and its four samples, are neighbours. */
+/* Return the place of output i, which is row i of a fragment, and of sample or row of samples i, which is column i.
+ * Along x a lane's four results are neighbours, and so are its four samples. */
 static int
 along_x(int i)
 {
@@ -356,25 +363,27 @@ along_y_of_pixels(int i)
   return i / 8 * 8 + i % 8 / 2 + i % 2 * 4;
 }
 
-/* Taps along an axis as f16 numbers: n of them, `apart` samples or rows from each other. */
+/* Taps along an axis. */
 typedef struct {
-  guint16 *part[2];
-  int n, anchor, apart;
-  int (*place)(int i);
+  guint16 *part[2];     /* f16 numbers: a tap is one of part 0, or the sum of one of each part */
+  int n, anchor, apart; /* apart: samples or rows from a tap to the next */
+  int (*place)(int i);  /* along_x and so on */
 } Line;
 
-/* Takes the taps as one or two numbers each. */
+/* Splits the taps into f16 numbers. */
 static void
 line_init(Line *line, const CnvVariant *variant, const CnvTapList *taps, int axis)
 {
   line->n = (int)taps->n;
-  for (int part = 0; part < 2; part++) {
+  for (int part = 0; part < 2; part++)
     line->part[part] = g_new(guint16, taps->n);
-    for (guint i = 0; i < taps->n; i++)
-      line->part[part][i] = cnv_half_part(taps->value[i], part);
-  }
   if (variant->deep)
     cnv_tap_list_split(taps, deep_grid[axis], deep_unit[axis], line->part[0], line->part[1]);
+  else
+    for (guint i = 0; i < taps->n; i++) {
+      line->part[0][i] = cnv_half_part(taps->value[i], 0);
+      line->part[1][i] = cnv_half_part(taps->value[i], 1);
+    }
 }
 
 static void
@@ -394,8 +403,8 @@ sum_of_part(const Line *line, int part)
   return sum;
 }
 
-/* Appends a fragment of a band: mma.m16n8k16's operand A, four words a lane, lane = 4g + t: rows g and g + 8, columns
- * 2t and 2t + 8 and the next of each. first: place of the band's column 0, from output 0. */
+/* Appends a fragment of a band: operand A of mma.m16n8k16, four words per lane. Lane 4g + t has rows g and g + 8, and
+ * columns 2t, 2t + 1, 2t + 8 and 2t + 9. first: place of the fragment's column 0, relative to output 0. */
 static void
 append_fragment(GArray *words, const Line *taps, int first, int part)
 {
@@ -421,15 +430,15 @@ append_band(GArray *words, const Line *taps, int steps, int parts)
       append_fragment(words, taps, 16 * k - CNV_BLUR_LEAD(steps), part);
 }
 
-/* Rows of a tile above its outputs, and below them: over time those that taps reach to alone, so that tiles are higher.
- */
+/* Returns the rows of a tile above its outputs; as many are below them. Over time these are only the rows that taps
+ * reach, so that tiles have more rows of outputs. */
 static int
 rows_above(const CnvVariant *variant, const CnvNeeds *needs)
 {
   return variant->frames > 1 ? needs->rows : variant->rows;
 }
 
-/* Appends the bands of both axes, and finds what sums begin with. */
+/* Appends the bands of both axes, and sets the start values of sums. */
 static void
 set_bands(CnvTileJob *job, GArray *words, const CnvPlane *plane, const CnvVariant *variant, const CnvTerm *term,
           const CnvTapList taps[CNV_N_AXES])
@@ -438,7 +447,7 @@ set_bands(CnvTileJob *job, GArray *words, const CnvPlane *plane, const CnvVarian
   const double mid = plane->mid[c];
   Line x = {.anchor = term->anchor[CNV_X], .apart = variant->pixels ? 1 : plane->channels, .place = along_x};
   Line y = {.anchor = term->anchor[CNV_Y], .apart = 1, .place = variant->pixels ? along_y_of_pixels : along_y};
-  double sum, sum_of_rests, first, first_rest = 0;
+  double sum, sum_of_rests, first_sum, first_level;
 
   line_init(&x, variant, &taps[CNV_X], CNV_X);
   line_init(&y, variant, &taps[CNV_Y], CNV_Y);
@@ -446,15 +455,18 @@ set_bands(CnvTileJob *job, GArray *words, const CnvPlane *plane, const CnvVarian
   append_band(words, &x, variant->k_x, variant->digits);
   sum = sum_of_part(&x, 0);
   sum_of_rests = variant->digits > 1 ? sum_of_part(&x, 1) : 0;
-  first = variant->frames > 1 ? 0 : -(1024 + mid) * (sum + sum_of_rests);
   if (variant->deep) {
-    /* Lower bits are about the middle of their range where they are not multiplied. */
-    first = -(1024 + mid / CNV_DEEP_UNIT) * sum;
-    first_rest = -1024 * sum - (1024 + mid / CNV_DEEP_UNIT - 0.5 * (CNV_DEEP_UNIT - 1) / CNV_DEEP_UNIT) * sum_of_rests;
+    /* first_level is for the sum of rests. Lower bits are not multiplied by rests, so they count as the middle of their
+     * range there. */
+    first_sum = -(1024 + mid / CNV_DEEP_UNIT) * sum;
+    first_level = -1024 * sum - (1024 + mid / CNV_DEEP_UNIT - 0.5 * (CNV_DEEP_UNIT - 1) / CNV_DEEP_UNIT) * sum_of_rests;
+  } else {
+    first_sum = variant->frames > 1 ? 0 : -(1024 + mid) * (sum + sum_of_rests);
+    first_level = job->renormalizes ? 0 : job->offset;
   }
   for (int i = 0; i < 4; i++) {
-    job->first_sum[i] = (float)first;
-    job->first_level[i] = variant->deep ? (float)first_rest : job->renormalizes ? 0.0f : job->offset;
+    job->first_sum[i] = (float)first_sum;
+    job->first_level[i] = (float)first_level;
   }
   line_clear(&x);
   line_clear(&y);
@@ -490,7 +502,7 @@ set_job(CnvPlaneKernel *of, GArray *words, const float *weight)
   clear_axes(taps);
 }
 
-/* Of a ring, those of a round. */
+/* Returns the rows of a tile with its apron; of a ring, the rows that a round loads. */
 static int
 box_rows(const CnvVariant *variant, const CnvNeeds *needs, int rows)
 {

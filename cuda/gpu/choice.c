@@ -43,8 +43,8 @@ has_capability(const CnvKernelKind *kind, int capability, GError **error)
     return TRUE;
   for (gsize i = 0; i < G_N_ELEMENTS(generations); i++)
     if (generations[i].capability == kind->capability)
-      return cnv_unsupported(error, "it takes GPUs of compute capability %s or newer", generations[i].name);
-  return cnv_unsupported(error, "it takes GPUs of compute capability %d.%d or newer", kind->capability / 10,
+      return cnv_unsupported(error, "it needs a GPU of compute capability %s or newer", generations[i].name);
+  return cnv_unsupported(error, "it needs a GPU of compute capability %d.%d or newer", kind->capability / 10,
                          kind->capability % 10);
 }
 

@@ -23,14 +23,12 @@
    .width = CNV_TILE_WIDTH,                                                                                            \
    __VA_ARGS__},
 #define DENSE_NAME(bits, k, n, numbers, height) "dense_u" #bits "_" #k "_" #n "_" #numbers "_" #height
-#define DENSE(bits, k, n, numbers, height, columns, fitting, without)                                                  \
+#define DENSE(bits, k, n, numbers, height, columns, fitting, plain)                                                    \
   VARIANT(DENSE_NAME(bits, k, n, numbers, height), (bits) / 8, k, n, numbers, height, .frames = (height) ? 1 : 0,      \
-          .plain = (without) ? DENSE_NAME(bits, k, n, numbers, height) "_plain" : NULL, .tile_rows = CNV_DENSE_ROWS,   \
-          .blocks = fitting,                                                                                           \
+          .tile_rows = CNV_DENSE_ROWS, .blocks = fitting,                                                              \
           .pitch = CNV_TILE_PITCH(16, CNV_TILE_WIDTH * (bits) / 8, CNV_DENSE_LEAD((bits) / 8, k) * (bits) / 8))
-#define OVER_TIME(height, n, fitting, without)                                                                         \
+#define OVER_TIME(height, n, fitting, plain)                                                                           \
   VARIANT("dense_over_time_u8_" #height "_" #n, 1, 1, 1, 2, height, .frames = 2, .pairs = n,                           \
-          .plain = (without) ? "dense_over_time_u8_" #height "_" #n "_plain" : NULL,                                   \
           .tile_rows = CNV_DENSE_ROWS_OVER_TIME, .blocks = fitting, .pitch = CNV_DENSE_PITCH_OVER_TIME)
 static const CnvVariant variants[] = {CNV_DENSE_OVER_TIME_VARIANTS(OVER_TIME) CNV_DENSE_VARIANTS(DENSE){NULL}};
 
@@ -159,11 +157,11 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
   if (!cnv_fit_samples(plane, error))
     return FALSE;
   if (plane->full[cnv_fit_first_channel(plane)] > 4095)
-    return cnv_unsupported(error, "it takes samples of up to 12 bits");
+    return cnv_unsupported(error, "it needs samples of up to 12 bits");
   if (plan->n_temporal_taps > 1 && plane->full[cnv_fit_first_channel(plane)] > 1023)
-    return cnv_unsupported(error, "over time it takes samples of up to 10 bits");
+    return cnv_unsupported(error, "over time it needs samples of up to 10 bits");
   if (cnv_border_renormalizes(plan->filter.border))
-    return cnv_unsupported(error, "of taps that are no row times a column it takes no border-mode=renormalize");
+    return cnv_unsupported(error, "it supports border-mode=renormalize only for taps that are a row times a column");
   *needs = measure(plan, plane);
   taps = all_taps(plan, plane, needs, plan->weight);
   if (!cnv_fit_levels(plane, taps.magnitude, error))

@@ -89,14 +89,14 @@ remedy_for(CUresult result)
 {
   switch (result) {
   case CUDA_ERROR_OUT_OF_MEMORY:
-    return "end what else uses the GPU's memory, take smaller frames, or set backend=cpu";
+    return "end other programs that use the GPU's memory, use smaller frames, or set backend=cpu";
   case CUDA_ERROR_NO_BINARY_FOR_GPU:
   case CUDA_ERROR_INVALID_PTX:
   case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
     return "build for this GPU, with -Dcuda-arch=auto, or update the driver";
   default:
-    return "stop the pipeline and start it again; where that does not help restart the program, and see the kernel's "
-           "log (dmesg) for what the driver says of the GPU";
+    return "stop the pipeline and start it again; if that does not help, restart the program, and read the driver's "
+           "messages in the kernel's log (dmesg)";
   }
 }
 

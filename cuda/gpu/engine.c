@@ -40,7 +40,7 @@ check_alignment(const CnvImage *image, const CnvFrame *frame, GError **error)
     if (either % bytes != 0)
       return cnv_unsupported(
           error,
-          "plane %d of a %s frame in device memory has an address or a stride (%d) that is no multiple of %d: "
+          "plane %d of a %s frame in device memory has an address or a stride (%d) that is not a multiple of %d: "
           "allocate it aligned",
           m, image->format->name, frame->stride[m], bytes);
   }

@@ -8,16 +8,16 @@
 #include "plan/arith.h"
 #include "plan/job.h"
 
-/* Sums that adding such a number rounds. */
+/* Largest sum that can be rounded by adding a number near 2^23. */
 #define LEVEL_MAX 2097152.0
 
-/* Standard deviation of noise over the whole range, for full 1; the mean of a normal distribution's magnitude, for
- * deviation 1; and the mean error of a sum, in levels, that makes fewer than one sample in a hundred differ: as many as
- * the mean error itself, with room to spare. */
-#define NOISE_DEVIATION 0.2887
-#define MEAN_OF_DEVIATION 0.8
+#define NOISE_DEVIATION 0.2887 /* standard deviation of noise over the whole range, for full 1 */
+#define MEAN_OF_DEVIATION 0.8  /* mean magnitude of a normal distribution of standard deviation 1 */
+
+/* Largest mean error of a sum, in levels. The fraction of samples that differ is about the mean error, so fewer than
+ * one in a hundred differ, with a reserve. */
 #define MEAN_ERROR_MAX 0.007
-#define MEAN_ERROR_SIGNED_MAX 0.05 /* of taps of both signs: levels are at most one off */
+#define MEAN_ERROR_SIGNED_MAX 0.05 /* for taps of both signs: levels are at most one off */
 
 CnvNeeds
 cnv_needs_join(const CnvNeeds *a, const CnvNeeds *b)
@@ -52,7 +52,7 @@ cnv_fit_first_channel(const CnvPlane *plane)
   return c;
 }
 
-/* Gives channel c of `to` the numbers of channel k of `from`. */
+/* Copies the numbers of channel k of `from` to channel c of `to`. */
 static void
 take_channel(CnvPlane *to, int c, const CnvPlane *from, int k)
 {
@@ -111,12 +111,12 @@ gboolean
 cnv_fit_samples(const CnvPlane *plane, GError **error)
 {
   if (plane->cell[CNV_X])
-    return cnv_unsupported(error, "it takes taps, of which mosaic and fill have none");
+    return cnv_unsupported(error, "it needs taps, and mosaic and fill have none");
   if (!plane->plain)
-    return cnv_unsupported(error, "it takes planes that are arrays of samples: no packed 4:2:2, no 10-bit words, no "
+    return cnv_unsupported(error, "it needs planes that are arrays of samples: no packed 4:2:2, no 10-bit words, no "
                                   "premultiplied alpha");
   if (!channels_are_alike(plane) || (plane->channels == 3 && plane->copied))
-    return cnv_unsupported(error, "it takes channels that are filtered alike");
+    return cnv_unsupported(error, "it needs channels that are all filtered in the same way");
   return TRUE;
 }
 
@@ -124,8 +124,8 @@ gboolean
 cnv_fit_one_term(const CnvPlan *plan, const CnvPlane *plane, GError **error)
 {
   if (plane->n_terms > 1 || !plane->term[0].separable)
-    return cnv_unsupported(error, "it takes one row times one column of taps");
-  return !plan->not_time_separable || cnv_unsupported(error, "it takes no 3D kernels");
+    return cnv_unsupported(error, "it needs taps that are one row times one column");
+  return !plan->not_time_separable || cnv_unsupported(error, "it does not support 3D kernels");
 }
 
 gboolean
@@ -134,7 +134,7 @@ cnv_fit_levels(const CnvPlane *plane, double magnitude, GError **error)
   int c = cnv_fit_first_channel(plane);
 
   return fabs(plane->gain[c]) * magnitude * plane->full[c] + fabs(plane->fraction[c]) <= LEVEL_MAX ||
-         cnv_unsupported(error, "the filter makes sums too large for it");
+         cnv_unsupported(error, "the filter's sums are too large for it");
 }
 
 gboolean

@@ -122,7 +122,7 @@ cnv_cuda_wait_for_frame(CnvSession *session, guint64 number, GError **error)
   lost = number <= self->host.count.last_lost;
   g_mutex_unlock(&self->host.lock);
   if (ok && lost)
-    g_set_error_literal(error, CNV_ERROR, CNV_ERROR_DEVICE, "the frame was lost with one before it that failed");
+    g_set_error_literal(error, CNV_ERROR, CNV_ERROR_DEVICE, "the frame was lost because an earlier frame failed");
   return ok && !lost;
 }
 

@@ -3,18 +3,18 @@
  * Kernel kinds: the ways to filter on a GPU, one row of a table each. The choice of algorithms and kinds, the schedule,
  * the launcher and the tests walk that table.
  *
- * Kinds with block jobs filter any plane, with taps in constant memory; each block makes a rectangle of a job. Kinds
+ * Kinds with block jobs filter any plane, with taps in constant memory; each block computes a rectangle of a job. Kinds
  * with tile jobs filter a job in one launch.
  *
- * To add a kind: its row in a source of its own, and its line in CNV_KINDS.
+ * To add a kind, write its row in a source of its own, and add its line to CNV_KINDS.
  */
 #pragma once
 
 #include "gpu/fit.h"
 #include "gpu/kernels/arguments.h"
 
-/* All kinds in the order of their launches: identifier, and row (cnv_kind_ROW). If two cost the same, the first is
- * chosen; and the last one's reason is the one given if none fits. */
+/* All kinds in the order of their launches: identifier, and row (cnv_kind_ROW). If two kinds cost the same, the first
+ * one is chosen. If none fits, the error message has the reason of the last one. */
 #define CNV_KINDS(K)                                                                                                   \
   K(STAGE_IN, stage_in)                                                                                                \
   K(NAIVE, naive)                                                                                                      \
@@ -42,9 +42,9 @@ typedef enum { CNV_KINDS(CNV_KIND_ID) CNV_N_KERNELS } CnvKernelId;
 typedef struct {
   const CnvPlan *plan;
   const CnvPlane *plane;
-  guint bank;             /* its bank of taps in constant memory */
-  CnvAlgorithm blocks;    /* its kinds with block jobs filter what tile jobs do not */
-  CnvKernelId kernel;     /* kind with tile jobs; CNV_N_KERNELS: none */
+  guint bank;             /* the plane's bank of taps in constant memory */
+  CnvAlgorithm blocks;    /* algorithm whose block jobs filter what tile jobs do not */
+  CnvKernelId kernel;     /* the plane's kind with tile jobs; CNV_N_KERNELS: none */
   CnvNeeds needs, shared; /* shared: joined with the same plane of other plans, which shares its tensor map */
   const CnvVariant *variant;
   CnvTileJob tile_job;               /* of the whole plane, not yet cut into tiles */
@@ -53,38 +53,42 @@ typedef struct {
 
 typedef struct {
   const char *name;
-  CnvAlgorithm algorithm; /* whose jobs it filters; AUTO: those of all algorithms, before and after their own kernels */
+  CnvAlgorithm algorithm; /* the algorithm whose jobs it filters; AUTO: stages the jobs of all algorithms */
   guint threads_x, threads_y;
   int capability; /* lowest compute capability, ten times the major number plus the minor one; 0: any */
 
-  /* The choice. Both are NULL for kinds that are only launched beside another one, or after it was asked for by
-   * algorithm.
+  /* The choice. fits and cost are NULL for kinds that are never chosen themselves, but are launched with another kind
+   * or when the user sets their algorithm.
    *
-   * Returns TRUE if the kind can filter the plane, and stores what the plane needs of it; else FALSE with the reason
-   * (CNV_ERROR_UNSUPPORTED). */
+   * fits returns TRUE if the kind can filter the plane, and stores what the plane needs of it; else FALSE with the
+   * reason (CNV_ERROR_UNSUPPORTED). */
   gboolean (*fits)(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error);
-  /* Returns the estimated time of a plane that fits, without that of a launch: microseconds per million samples of a
-   * large frame on an H200. Constants are fitted to the figures of ../README.md and ../NOTES.md, and good to some 10 %.
-   * needs: of the plane. variant: which filters it, with others perhaps; NULL: the kind has none. */
+  /* Returns the estimated time to filter a plane that fits, without the fixed time of a launch: microseconds per
+   * million samples of a large frame on an H200. Constants are fitted to the figures of ../README.md and ../NOTES.md;
+   * errors are about 10 %. needs: the plane's. variant: the variant that filters it, perhaps together with other
+   * planes; NULL: the kind has no variants. */
   double (*cost)(const CnvPlan *plan, const CnvPlane *plane, const CnvNeeds *needs, const CnvVariant *variant);
 
   /* Kinds with block jobs. */
-  int block_x, block_y; /* samples and rows that a block makes */
-  gboolean by_pixels;   /* pixels and rows */
-  gboolean by_cells;    /* cells of a mosaic, as cnv_mosaic_blocks counts them */
-  gboolean divides;     /* cells of a mosaic, as gpu/cells.c divides them */
-  gboolean by_terms;    /* it computes the row sums of all terms, one below the other */
+  int block_x, block_y; /* samples and rows that a block computes */
+  gboolean by_pixels;   /* block_x counts pixels */
+  gboolean by_cells;    /* a block computes cells of a mosaic, as cnv_mosaic_blocks counts them */
+  gboolean divides;     /* a block computes cells of a mosaic, as gpu/cells.c divides them */
+  gboolean by_terms;    /* computes the row sums of all terms, those of one term after those of the term before */
+  /* The first of two kinds that share a kernel. It computes the sums of slices (cells) or rows (texture) for the second,
+   * or loads samples (stage) that the second stores. */
+  gboolean is_first;
 
   /* Kinds with tile jobs: */
   guint shared_max;           /* bytes of shared memory per block */
-  guint shared_over_time;     /* for tiles of several frames, unless 16 rows need more: several blocks are faster */
-  const CnvVariant *variants; /* from small to large, ended by one without a name; NULL: it has block jobs */
-  gboolean whole_windows;     /* it needs jobs whose window is the plane */
-  gboolean lists_tiles;       /* it reads a list of tiles, and so filters whole jobs; a ring does not */
-  CnvKernelId first;          /* its planes are filtered by the launches from this kind to itself; 0: only by its own */
-  const char *method;         /* as in CnvSessionStats.method; NULL: its name */
-  /* Fills in the numbers of the tile job, which has the plane's already, and appends its taps (guint32 words) in the
-   * variant's order. weight: of each frame over time. */
+  guint shared_over_time;     /* for tiles of several frames: less, so that several blocks fit; 16 rows may exceed it */
+  const CnvVariant *variants; /* from small to large, ended by one without a name; NULL: the kind has block jobs */
+  gboolean whole_windows;     /* needs jobs whose window is the plane */
+  gboolean lists_tiles;       /* reads a list of tiles, so it can filter whole jobs; rings do not */
+  CnvKernelId first;          /* its planes are filtered by all launches from this kind to its own; 0: only its own */
+  const char *method;         /* CnvSessionStats.method; NULL: the name */
+  /* Fills in the numbers of the tile job that only this kind has, and appends its taps (guint32 words) in the variant's
+   * order. weight: of each frame over time. */
   void (*set_job)(CnvPlaneKernel *plane_kernel, GArray *words, const float *weight);
   /* Returns the rows of a tile with its apron, or of a stage of a ring. rows: of a tile's outputs. */
   int (*box_rows)(const CnvVariant *variant, const CnvNeeds *needs, int rows);
@@ -93,9 +97,9 @@ typedef struct {
 #define CNV_KIND_ROW(id, row) extern const CnvKernelKind cnv_kind_##row;
 CNV_KINDS(CNV_KIND_ROW)
 
-/* Most bytes of shared memory of a block, without those that its kernel declares itself
- * (tests/unit/kernel_resources.py): 99 KiB in all on every GPU that has tensor cores, and for fused, from compute
- * capability 7.0 on, 64 KiB. */
+/* Most bytes of shared memory of a block, not counting those that its kernel declares itself
+ * (tests/unit/kernel_resources.py). The limit for both is 99 KiB on every GPU that has tensor cores, and 64 KiB for
+ * fused, which needs only compute capability 7.0. */
 #define CNV_SHARED_MAX (99 * 1024 - 4096)
 #define CNV_SHARED_MAX_FUSED (64 * 1024 - 22528)
 

@@ -14,9 +14,7 @@ find_function(CudaSession *self, const CnvLaunch *l, GError **error)
 {
   const CnvKernelKind *kind = cnv_kernel_kind(l->kernel);
   const CnvVariant *variant = self->schedule.variant[l->kernel];
-  /* Kernels without coverage also lack the code that waits for other blocks. */
-  gboolean plain = l->plain && variant && variant->plain && !self->schedule.at_once;
-  const char *key = plain ? variant->plain : variant ? variant->name : kind->name;
+  const char *key = variant ? variant->name : kind->name;
   CUfunction function = g_hash_table_lookup(self->functions, key);
   g_autofree char *name = NULL;
 
@@ -177,7 +175,7 @@ block_args(const CudaSession *self, const CnvLaunch *l, guint source, const CnvF
                         .staged_in = planes_of(&staged_in),
                         .staged_out = planes_of(&staged_out),
                         .staged_size = (gint64)self->staged.size,
-                        .only_sums = l->kernel == CNV_KERNEL_CELL_SUMS || l->kernel == CNV_KERNEL_TEXTURE_ROWS};
+                        .is_first = cnv_kernel_kind(l->kernel)->is_first};
 }
 
 gboolean
@@ -228,6 +226,7 @@ tile_args(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFr
   args.tiles =
       l->tiles < 0 ? 0 : self->work_arrays.address + schedule->tile_places_at + (guint)l->tiles * sizeof(CnvTilePlace);
   args.leads = schedule->beside;
+  args.plain = l->plain && !schedule->at_once;
   args.readers = 0;
   args.n_jobs = (int)l->n;
   args.sources = schedule->sources;

@@ -26,7 +26,7 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
   if (!cnv_fit_samples(plane, error) || !cnv_fit_one_term(plan, plane, error))
     return FALSE;
   if (plane->n_terms == 0 || term->n[CNV_X] * term->n[CNV_Y] > 1)
-    return cnv_unsupported(error, "it takes one tap a frame");
+    return cnv_unsupported(error, "it needs one tap per frame");
   if (!cnv_fit_levels(plane, fabs(tap_of(plan, plane)) * plan->temporal_magnitude, error))
     return FALSE;
   *needs = (CnvNeeds){.bytes = plane->component[0].bytes, .rows = 1, .terms = 1, .n_frames = plan->n_temporal_taps};

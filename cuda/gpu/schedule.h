@@ -22,7 +22,7 @@ typedef struct {
   guint blocks_x, shared_bytes;
   guint first, n; /* its block jobs, or its tile jobs */
   int tiles;      /* index of its list of tiles; -1: none */
-  gboolean plain; /* none of its tile jobs has coverage */
+  gboolean plain; /* none of its tile jobs has coverage or renormalizes */
 } CnvLaunch;
 
 typedef struct {

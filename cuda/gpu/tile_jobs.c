@@ -37,7 +37,7 @@ find_copied_bits(const CnvPlane *plane, guint32 bits[2])
       bits[i * bytes / 4] |= (bytes == 1 ? 0xffu : 0xffffu) << (i * bytes % 4 * 8);
 }
 
-/* Returns the numbers that all kinds need. */
+/* Returns a tile job with the numbers that all kinds need. c: a filtered channel. */
 static CnvTileJob
 make_job(const CnvPlane *plane, int c)
 {
@@ -178,10 +178,10 @@ cut_jobs(CnvSchedule *schedule, CnvLaunch *launch, int rows)
   launch->shared_bytes = cnv_kernel_shared_bytes(kind, variant, &schedule->needs[launch->kernel], rows);
 }
 
-/* Tiles above this many rows are made lower if there are fewer than 11 blocks for every 10 that fit the GPU at once, so
- * that the last blocks still run beside others. Lower tiles than this only serve multiprocessors without work. 4K of
- * one plane, r=8: 64 rows, 1.10 times as many as fit, 9.4 us; 80 rows, 0.88 times, 10.2. NV12: 64 rows 12.9; 80 rows,
- * 1.33 times, 12.2. */
+/* Tiles of more rows than this become lower if there are fewer than 11 blocks for every 10 that fit the GPU at once, so
+ * that the last blocks still run beside others. Tiles become even lower only if some multiprocessors would have no
+ * block. 4K of one plane, r=8: 64 rows, 1.10 times as many blocks as fit, 9.4 us; 80 rows, 0.88 times, 10.2. NV12: 64
+ * rows 12.9; 80 rows, 1.33 times, 12.2. */
 #define LOW_TILE 64
 
 static guint
@@ -190,8 +190,8 @@ least_blocks(const CnvSchedule *schedule, const CnvVariant *variant, int rows)
   return rows > LOW_TILE ? schedule->n_processors * (guint)variant->blocks * 11 / 10 : schedule->n_processors;
 }
 
-/* Cuts the launch into tiles: of fewer rows than the variant's, if shared memory is too small for them or there are too
- * few tiles. */
+/* Cuts the launch into tiles. These have fewer rows than the variant's if shared memory is too small, or if there would
+ * be too few tiles. */
 static void
 cut_tiles(CnvSchedule *schedule, CnvLaunch *launch)
 {
@@ -298,7 +298,7 @@ kind_of_weighed_tile(const CnvJobs *work, const CnvTileJob *job, int reach, cons
                                                                                   : CNV_TILE_BLENDED;
 }
 
-/* Adds the coverage under tiles first..last - 1 of a row. If a pixel lies in two tiles, they share some bytes. */
+/* Adds the coverage of tiles first to last - 1 of a row. Tiles that share a pixel share bytes of coverage. */
 static void
 cover_tiles(CnvSchedule *schedule, const CnvTileJob *job, int width, int first, int last, int row)
 {
@@ -314,7 +314,7 @@ cover_tiles(CnvSchedule *schedule, const CnvTileJob *job, int width, int first, 
   cnv_schedule_cover(schedule, base, x, from.y, end - x, from.height);
 }
 
-/* Adds the copy-back of tiles first..last - 1 of a row, in place. */
+/* Adds the copies of tiles first to last - 1 of a row back into the frame, for work in place. */
 static void
 copy_tiles(CnvSchedule *schedule, const CnvTileJob *job, int width, int first, int last, int row)
 {
@@ -323,7 +323,7 @@ copy_tiles(CnvSchedule *schedule, const CnvTileJob *job, int width, int first, i
   cnv_schedule_copy(schedule, &job->job, from.x, from.y, to.x + to.width - from.x, from.height);
 }
 
-/* Calls add for each run of tiles of a row that are at least of a kind and at most of another. */
+/* Calls add for each run of tiles of a row whose kinds are from `least` to `most`. */
 static void
 add_runs(CnvSchedule *schedule, const CnvTileJob *job, int width, int row, const guint8 *kinds, guint8 least,
          guint8 most, void (*add)(CnvSchedule *, const CnvTileJob *, int width, int first, int last, int row))
@@ -426,12 +426,12 @@ samples_of(const CnvJobs *work, const CnvTileJob *job)
   return job->job.whole ? all * used / n : all;
 }
 
-/* Tiles per multiprocessor up to which they are made lower, if a copy runs beside them: so few tiles take as long as
- * one. 4K NV12, r=8, in place, 64 ellipses of 60x60: 80 rows 16.1 us, fewer 13.3; a mask over 30 %, 467 tiles of 80
- * rows: 11.5 us, 48 rows 12.3. */
+/* If there are at most this number of tiles per multiprocessor, and a copy runs beside them, tiles become lower: so few
+ * tiles take as long as one. 4K NV12, r=8, in place, 64 ellipses of 60x60: 80 rows 16.1 us, fewer rows 13.3; a mask
+ * over 30 %, 467 tiles of 80 rows: 11.5 us, 48 rows 12.3. */
 #define FEW_TILES 4
 
-/* Makes the launch's tiles lower, if few of them are filtered. */
+/* Makes the launch's tiles lower if only few of them are filtered (FEW_TILES). */
 static void
 choose_rows(CnvSchedule *schedule, CnvLaunch *launch)
 {
@@ -495,7 +495,7 @@ cnv_tile_jobs_cut(CnvSchedule *schedule, CnvLaunch *launch)
     const CnvTileJob *job = &g_array_index(schedule->tile_jobs, CnvTileJob, launch->first + i);
 
     whole |= job->job.whole;
-    launch->plain &= !job->blends;
+    launch->plain &= !job->blends && !job->renormalizes;
   }
   if (whole && (!decimated || launch->kernel == CNV_KERNEL_INTERPOLATE)) {
     if (!decimated)

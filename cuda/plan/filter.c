@@ -89,7 +89,7 @@ cnv_filter_resolve(const CnvFilter *from, CnvResolvedFilter *filter, GError **er
   if (limit > CNV_APERTURE_MAX || limit == 0)
     return TRUE;
   if (radius[CNV_X] != radius[CNV_Y])
-    return cnv_refuse(error, "with radius %d along x and %d along y, which must be equal: set radius alone, 1..%d",
+    return cnv_refuse(error, "with radius %d along x and %d along y, which must be equal: set only radius, 1..%d",
                       radius[CNV_X], radius[CNV_Y], limit);
   if (radius[CNV_X] == 0)
     return cnv_refuse(error, "with radius 0 has no taps: set a radius of 1..%d", limit);
@@ -98,15 +98,8 @@ cnv_filter_resolve(const CnvFilter *from, CnvResolvedFilter *filter, GError **er
 
 /* ---- nicks ---- */
 
-const CnvNick cnv_border_nicks[] = {
-    {CNV_BORDER_CONSTANT, "constant", "kkkk|abcd|kkkk: k is the border-color"},
-    {CNV_BORDER_REPLICATE, "replicate", "aaaa|abcd|dddd: the edge sample is repeated"},
-    {CNV_BORDER_REFLECT, "reflect", "dcba|abcd|dcba: mirrored, with the edge sample repeated"},
-    {CNV_BORDER_REFLECT_101, "reflect-101", "edcb|abcde|dcba: mirrored about the edge sample"},
-    {CNV_BORDER_WRAP, "wrap", "abcd|abcd|abcd: continued from the opposite edge"},
-    {CNV_BORDER_RENORMALIZE, "renormalize", "They are left out; the remaining taps are scaled to the same sum"},
-    {0, NULL, NULL},
-};
+#define BORDER_NICK(id, nick, text) {CNV_BORDER_##id, nick, text},
+const CnvNick cnv_border_nicks[] = {CNV_BORDERS(BORDER_NICK){0, NULL, NULL}};
 
 const CnvNick cnv_gradient_nicks[] = {
     {CNV_GRADIENT_MAGNITUDE, "magnitude", "Root of the sum of the squares of both derivatives"},

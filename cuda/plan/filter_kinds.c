@@ -239,7 +239,7 @@ generate_motion(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES]
     if (reach[axis] > DENSE_RADIUS && reach[1 - axis] > 0)
       return cnv_refuse(error,
                         "with radius %d and angle %g reaches %d samples along %c, and a slanted line may only reach %d "
-                        "(%d taps): lower the radius, or take an angle that is a multiple of 90",
+                        "(%d taps): lower the radius, or set an angle that is a multiple of 90",
                         radius, filter->settings->angle, reach[axis], "xy"[axis], DENSE_RADIUS, CNV_DENSE_MAX);
   line = cnv_taps_new(2 * reach[CNV_X] + 1, 2 * reach[CNV_Y] + 1, NULL);
   for (int t = -radius; t <= radius; t++)
@@ -411,31 +411,41 @@ const CnvFilterInfo cnv_filters[] = {
     {.nick = {CNV_FILTER_BOX, "box", "Mean of the samples within the radius"},
      .generate = generate_axes, .default_radius = 8, .max_radius = CNV_RADIUS_MAX, .is_positive = TRUE},
     {.nick = {CNV_FILTER_GAUSSIAN, "gaussian", "Gaussian blur, set by radius or sigma"},
-     .generate = generate_axes, .default_radius = 8, .max_radius = CNV_RADIUS_MAX, .is_positive = TRUE},
+     .generate = generate_axes, .properties = "sigma sigma-x sigma-y",
+     .default_radius = 8, .max_radius = CNV_RADIUS_MAX, .is_positive = TRUE},
     {.nick = {CNV_FILTER_DISK, "disk", "Mean over a disk, like a lens out of focus; radius at most 63"},
      .generate = generate_disk, .default_radius = 8, .max_radius = DENSE_RADIUS, .is_positive = TRUE},
     {.nick = {CNV_FILTER_MOTION, "motion", "Mean along a line at angle, radius samples both ways"},
-     .generate = generate_motion, .default_radius = 8, .max_radius = CNV_RADIUS_MAX, .is_positive = TRUE},
-    {.nick = {CNV_FILTER_SHARPEN, "sharpen", "The picture minus amount times its Laplacian"}, .generate = generate_sharpen},
+     .generate = generate_motion, .properties = "angle",
+     .default_radius = 8, .max_radius = CNV_RADIUS_MAX, .is_positive = TRUE},
+    {.nick = {CNV_FILTER_SHARPEN, "sharpen", "The picture minus amount times its Laplacian"},
+     .generate = generate_sharpen, .properties = "amount"},
     {.nick = {CNV_FILTER_UNSHARP, "unsharp", "The picture plus amount times its difference from its gaussian blur"},
-     .generate = generate_unsharp, .default_radius = 8, .max_radius = CNV_RADIUS_MAX},
+     .generate = generate_unsharp, .properties = "amount sigma sigma-x sigma-y",
+     .default_radius = 8, .max_radius = CNV_RADIUS_MAX},
     {.nick = {CNV_FILTER_SOBEL, "sobel", "Sobel derivative, see gradient; radius 1 to 3"},
-     .generate = generate_gradient, .default_radius = 1, .max_radius = 3, .is_gradient = TRUE, .sums_to_0 = TRUE},
+     .generate = generate_gradient, .properties = "gradient angle",
+     .default_radius = 1, .max_radius = 3, .is_gradient = TRUE, .sums_to_0 = TRUE},
     {.nick = {CNV_FILTER_SCHARR, "scharr", "Scharr derivative, see gradient; radius 1"},
-     .generate = generate_gradient, .default_radius = 1, .max_radius = 1, .is_gradient = TRUE, .sums_to_0 = TRUE},
+     .generate = generate_gradient, .properties = "gradient angle",
+     .default_radius = 1, .max_radius = 1, .is_gradient = TRUE, .sums_to_0 = TRUE},
     {.nick = {CNV_FILTER_PREWITT, "prewitt", "Prewitt derivative, see gradient; radius 1 to 3"},
-     .generate = generate_gradient, .default_radius = 1, .max_radius = 3, .is_gradient = TRUE, .sums_to_0 = TRUE},
+     .generate = generate_gradient, .properties = "gradient angle",
+     .default_radius = 1, .max_radius = 3, .is_gradient = TRUE, .sums_to_0 = TRUE},
     {.nick = {CNV_FILTER_LAPLACIAN, "laplacian", "Sum of the second derivatives; radius 1 to 3"},
      .generate = generate_laplacian, .default_radius = 1, .max_radius = 3, .sums_to_0 = TRUE},
     {.nick = {CNV_FILTER_LOG, "log", "Laplacian of a gaussian, set by radius or sigma"},
-     .generate = generate_log, .default_radius = 8, .max_radius = CNV_RADIUS_MAX, .sums_to_0 = TRUE},
+     .generate = generate_log, .properties = "sigma sigma-x sigma-y",
+     .default_radius = 8, .max_radius = CNV_RADIUS_MAX, .sums_to_0 = TRUE},
     {.nick = {CNV_FILTER_EMBOSS, "emboss", "The picture plus amount times its slope at angle; radius 1 to 3"},
-     .generate = generate_emboss, .default_radius = 1, .max_radius = 3},
+     .generate = generate_emboss, .properties = "amount angle",
+     .default_radius = 1, .max_radius = 3},
     {.nick = {CNV_FILTER_MOSAIC, "mosaic", "Cells of 2*radius+1 samples, each filled with its mean"},
      .generate = generate_cells, .default_radius = 8, .max_radius = CNV_RADIUS_MAX, .is_positive = TRUE},
-    {.nick = {CNV_FILTER_FILL, "fill", "The fill-color in every filtered sample"}, .generate = generate_cells, .is_positive = TRUE},
+    {.nick = {CNV_FILTER_FILL, "fill", "The fill-color in every filtered sample"},
+     .generate = generate_cells, .properties = "fill-color", .is_positive = TRUE},
     {.nick = {CNV_FILTER_CUSTOM, "custom", "The taps of kernel, kernel-location, or kernel-x and kernel-y"},
-     .generate = generate_custom},
+     .generate = generate_custom, .properties = "kernel-location kernel kernel-x kernel-y anchor-x anchor-y"},
     {.nick = {0, NULL, NULL}},
 };
 /* clang-format on */
@@ -448,4 +458,13 @@ cnv_filter_info(CnvFilterType type)
   while (info->nick.nick && info->nick.value != (int)type)
     info++;
   return info;
+}
+
+gboolean
+cnv_filter_uses(CnvFilterType type, const char *property)
+{
+  const char *properties = cnv_filter_info(type)->properties;
+  g_auto(GStrv) names = g_strsplit(properties ? properties : "", " ", -1);
+
+  return g_strv_contains((const char *const *)names, property);
 }

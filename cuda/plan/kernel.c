@@ -35,15 +35,11 @@ cnv_kernel_total(const CnvKernel *kernel, double (*measure)(const CnvTaps *taps)
 static gboolean
 check_numbers(const CnvFilter *filter, GError **error)
 {
+#define NUMBER(member, least, most) {#member, filter->member, least, most},
   const struct {
     const char *name;
     double value, least, most;
-  } rows[] = {
-      {"scale", filter->scale, -1e6, 1e6},
-      {"bias", filter->bias, -1e3, 1e3},
-      {"amount", filter->amount, 0, CNV_AMOUNT_MAX},
-      {"angle", filter->angle, -G_MAXDOUBLE, G_MAXDOUBLE},
-  };
+  } rows[] = {CNV_FILTER_NUMBERS(NUMBER)};
 
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++)
     if (!(rows[i].value >= rows[i].least && rows[i].value <= rows[i].most))

@@ -35,7 +35,7 @@ can_run(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, GErr
 
   for (int t = 0; t < plane->n_terms && needs_separable; t++)
     if (!plane->term[t].separable)
-      return cnv_unsupported(error, "the %dx%d taps are no row times a column, nor the sum of up to %d of these",
+      return cnv_unsupported(error, "the %dx%d taps are not a row times a column, nor the sum of up to %d of these",
                              plane->term[t].n[CNV_X], plane->term[t].n[CNV_Y], CNV_MAX_RANK);
   if (plane->cell[CNV_X] ? algorithm != CNV_ALGORITHM_MOSAIC && algorithm != CNV_ALGORITHM_NAIVE
                          : algorithm == CNV_ALGORITHM_MOSAIC)

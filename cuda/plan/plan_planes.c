@@ -326,20 +326,21 @@ make_kernel(const CnvPlan *plan, const CnvPlaneFormat *format, gboolean chroma, 
 static gboolean
 check_weights(const CnvPlan *plan, const CnvPlane *plane, const PlanTaps *taps, GError **error)
 {
+  const char *problem =
+      plane->combine == CNV_COMBINE_MAGNITUDE ? "have no sum, because its result is a magnitude" : "add up to 0";
+
   if (plane->weight < 0 || (plane->combine != CNV_COMBINE_MAGNITUDE && !taps->cancel))
     return TRUE;
   if (plan->is_weighed)
     return cnv_refuse(error,
                       "roi-isolated=true on an ellipse, a polygon, a mask or with roi-invert=true divides by the taps "
-                      "that remain, and the taps of filter=%s add up to %s: set roi-isolated=false, or use rectangles "
+                      "that remain, and the taps of filter=%s %s: set roi-isolated=false, or use rectangles "
                       "without roi-invert",
-                      cnv_filter_info(plan->filter.type)->nick.nick,
-                      plane->combine == CNV_COMBINE_MAGNITUDE ? "no sum, being a magnitude" : "0");
+                      cnv_filter_info(plan->filter.type)->nick.nick, problem);
   return cnv_refuse(error,
-                    "alpha-mode=premultiply divides by the filtered alpha, and the taps of filter=%s add up to %s: set "
+                    "alpha-mode=premultiply divides by the filtered alpha, and the taps of filter=%s %s: set "
                     "alpha-mode to copy or filter",
-                    cnv_filter_info(plan->filter.type)->nick.nick,
-                    plane->combine == CNV_COMBINE_MAGNITUDE ? "no sum, being a magnitude" : "0");
+                    cnv_filter_info(plan->filter.type)->nick.nick, problem);
 }
 
 /* Sets the taps in time. temporal_sum gets their weights, which note_temporal_sums may replace. */

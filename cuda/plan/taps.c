@@ -84,7 +84,7 @@ cnv_taps_check_magnitude(double magnitude, const char *what, GError **error)
   return cnv_refuse(
       error,
       "%s: the magnitudes of the taps add up to %g, and %g to %g is possible: multiply all taps by one number, "
-      "which normalize takes out again",
+      "which normalize divides out again",
       what, magnitude, 1 / CNV_TAPS_MAX, CNV_TAPS_MAX);
 }
 

@@ -9,9 +9,7 @@
 
 #define IN(value) (1u << (value))
 #define FILTER(name) IN(CNV_FILTER_##name)
-#define GAUSSIANS (FILTER(GAUSSIAN) | FILTER(UNSHARP) | FILTER(LOG))
 #define CELLS (FILTER(MOSAIC) | FILTER(FILL))
-#define DERIVATIVES (FILTER(SOBEL) | FILTER(SCHARR) | FILTER(PREWITT))
 
 #define MAX_NAMED 8    /* most rectangles, polygons and zones of each kind that a message names, */
 #define MAX_POINTS 3   /* most points that it shows of a polygon, */
@@ -68,7 +66,7 @@ cuts_sigma(const CnvFilter *filter)
 
     cuts = cuts || (radius > 0 && radius < cnv_filter_sigma(filter, axis));
   }
-  return cuts && GAUSSIANS & IN(filter->type);
+  return cuts && cnv_filter_uses(filter->type, "sigma");
 }
 
 static guint
@@ -114,8 +112,8 @@ polygon_is_in_frame(const GstCudaConvolveRoi *roi, guint i, const CnvImage *imag
   return points_are_in_frame(roi, points, image);
 }
 
-/* Rectangles and ellipses of zones are always in the frame. A polygon may have no area. Zones that roi-types excludes do
- * not count. */
+/* Rectangles and ellipses of zones are always in the frame. A polygon may have no area. Zones that roi-types excludes
+ * do not count. */
 static gboolean
 zone_is_in_frame(const GstCudaConvolveRoi *roi, const GstCudaConvolveZone *zone, const CnvImage *image)
 {
@@ -187,35 +185,32 @@ find_conditions(const GstCudaConvolveSettings *settings, const CnvImage *image, 
 /* ---- the table ---- */
 
 #define NO_EFFECT "has no effect: "
+#define BY_FILTER G_MAXUINT /* `used` has the filters that name a property (CnvFilterInfo.properties) */
 
-static const struct {
-  const char *properties; /* names of properties; each gets a message of its own */
+typedef struct {
+  const char *properties; /* names of properties; each gets a message of its own; NULL: see names_of */
   const char *beside; /* property whose value the message shows, or "format"; NULL: the value of the property itself */
-  guint used;         /* bits of the values of `beside` with which the properties have an effect */
+  guint used;         /* bits of the values of `beside` with which the properties have an effect, or BY_FILTER */
   guint condition;    /* with all other values: the condition under which they have no effect */
-  const char *text;
-  gboolean exposes; /* something stays visible that should be hidden, or is hidden less than requested */
-} rows[] = {
-    {"kernel-location kernel kernel-x kernel-y anchor-x anchor-y", "filter", FILTER(CUSTOM), ALWAYS,
-     NO_EFFECT "set filter=custom"},
+  const char *text;   /* BY_FILTER: follows the list of filters */
+  gboolean exposes;   /* something stays visible that should be hidden, or is hidden less than requested */
+} Row;
+
+static const Row rows[] = {
+    {NULL, "filter", BY_FILTER, ALWAYS, ""},
+    {"amount", "filter", BY_FILTER, ALWAYS, ", or set scale"},
     {"flip-kernel", "filter", FILTER(CUSTOM), NO_KERNEL_T, NO_EFFECT "set filter=custom, or kernel-t"},
-    {"amount", "filter", FILTER(SHARPEN) | FILTER(UNSHARP) | FILTER(EMBOSS), ALWAYS,
-     NO_EFFECT "choose sharpen, unsharp or emboss, or set scale"},
-    {"gradient", "filter", DERIVATIVES, ALWAYS, NO_EFFECT "choose sobel, scharr or prewitt"},
-    {"angle", "filter", FILTER(MOTION) | FILTER(EMBOSS) | DERIVATIVES, ALWAYS,
-     NO_EFFECT "choose motion or emboss, or sobel, scharr or prewitt with gradient=directional"},
     {"angle", "gradient", IN(CNV_GRADIENT_DIRECTIONAL), GRADIENT, NO_EFFECT "set gradient=directional"},
     {"radius radius-x radius-y", "filter", 0, NO_RADIUS,
      NO_EFFECT "choose a filter that has a radius, gaussian for example"},
     {"radius-x radius-y sigma-x sigma-y", "filter", ~FILTER(MOTION), ALWAYS,
      NO_EFFECT "set radius, which applies along the line"},
-    {"sigma sigma-x sigma-y", "filter", GAUSSIANS, FIXED_RADIUS,
-     NO_EFFECT "choose gaussian, unsharp or log; box, disk, motion and mosaic use sigma only if radius is -1"},
+    {"sigma sigma-x sigma-y", "filter", BY_FILTER, FIXED_RADIUS,
+     "; box, disk, motion and mosaic use sigma only if radius is -1"},
     {"truncate", NULL, 0, FIXED_RADII, NO_EFFECT "it computes the radius from sigma; set sigma, and radius=-1"},
     {"bias", NULL, 0, SATURATION,
      "saturates: samples become 0 or full scale, whatever the picture shows; bias is a fraction of full scale, "
      "0.5 for mid-grey"},
-    {"fill-color", "filter", FILTER(FILL), ALWAYS, NO_EFFECT "set filter=fill"},
     {"absolute scale bias chroma-mode chroma-radius chroma-sigma temporal-radius kernel-t", "filter", ~FILTER(FILL),
      ALWAYS, NO_EFFECT "every filtered sample gets the fill-color; choose another filter, or reset it to its default"},
     {"border-mode border-color", "filter", ~CELLS, ALWAYS,
@@ -300,6 +295,75 @@ static const struct {
     {"n-threads", "backend", ~IN(CNV_BACKEND_CUDA), ALWAYS, NO_EFFECT "set backend=auto or cpu"},
 };
 
+/* Returns TRUE if a row names the property and asks which filters do. */
+static gboolean
+has_row_by_filter(const char *property)
+{
+  gboolean has = FALSE;
+
+  for (gsize i = 0; i < G_N_ELEMENTS(rows) && !has; i++)
+    if (rows[i].properties && rows[i].used == BY_FILTER) {
+      g_auto(GStrv) names = g_strsplit(rows[i].properties, " ", -1);
+
+      has = g_strv_contains((const char *const *)names, property);
+    }
+  return has;
+}
+
+/* Returns the names of a row's properties. NULL stands for those that filters name and no other row by filter does. */
+static GStrv
+names_of(const Row *row)
+{
+  g_autoptr(GStrvBuilder) names = g_strv_builder_new();
+  g_autoptr(GHashTable) known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+
+  if (row->properties)
+    return g_strsplit(row->properties, " ", -1);
+  for (const CnvFilterInfo *info = cnv_filters; info->nick.nick; info++) {
+    g_auto(GStrv) own = g_strsplit(info->properties ? info->properties : "", " ", -1);
+
+    for (char **name = own; *name; name++)
+      if (!has_row_by_filter(*name) && g_hash_table_add(known, g_strdup(*name)))
+        g_strv_builder_add(names, *name);
+  }
+  return g_strv_builder_end(names);
+}
+
+static guint
+filters_with(const char *property)
+{
+  guint filters = 0;
+
+  for (const CnvFilterInfo *info = cnv_filters; info->nick.nick; info++)
+    if (cnv_filter_uses((CnvFilterType)info->nick.value, property))
+      filters |= IN(info->nick.value);
+  return filters;
+}
+
+/* Returns the text of a row for one of its properties. BY_FILTER: "set filter=custom", or "choose gaussian, unsharp or
+ * log". */
+static char *
+text_of(const Row *row, const char *property)
+{
+  guint left = filters_with(property);
+  GString *text = g_string_new(NO_EFFECT);
+
+  if (row->used != BY_FILTER) {
+    g_string_assign(text, row->text);
+    return g_string_free(text, FALSE);
+  }
+  g_string_append(text, (left & (left - 1)) == 0 ? "set filter=" : "choose ");
+  for (const CnvFilterInfo *info = cnv_filters; info->nick.nick; info++)
+    if (left & IN(info->nick.value)) {
+      left &= ~IN(info->nick.value);
+      g_string_append_printf(text, "%s%s", info->nick.nick,
+                             left == 0                  ? row->text
+                             : (left & (left - 1)) == 0 ? " or "
+                                                        : ", ");
+    }
+  return g_string_free(text, FALSE);
+}
+
 /* ---- messages ---- */
 
 static GValue
@@ -344,6 +408,15 @@ report(GstElement *element, GstMessageType type, const char *name, const char *b
                          "checking the settings");
 }
 
+/* Returns TRUE if the value of `beside` is one with which the property has an effect. */
+static gboolean
+is_used(const Row *row, const char *property, const GstCudaConvolveSettings *settings, GParamSpec *beside)
+{
+  guint used = row->used == BY_FILTER ? filters_with(property) : row->used;
+
+  return used && bit_of(settings, beside) & used;
+}
+
 /* Returns TRUE once per property, and a second time if it then leaves something visible. */
 static gboolean
 is_new(GHashTable *posted, GParamSpec *spec, gboolean exposes)
@@ -371,18 +444,20 @@ gst_cuda_convolve_report_unused(GstElement *element, const GstCudaConvolveSettin
     g_auto(GStrv) names = NULL;
     GParamSpec *beside = rows[i].beside ? g_object_class_find_property(klass, rows[i].beside) : NULL;
 
-    if ((rows[i].used && bit_of(settings, beside) & rows[i].used) || !holds[rows[i].condition])
+    if (!holds[rows[i].condition])
       continue;
-    names = g_strsplit(rows[i].properties, " ", -1);
+    names = names_of(&rows[i]);
     for (char **name = names; *name; name++) {
       GParamSpec *spec = g_object_class_find_property(klass, *name);
-      g_autofree char *value = NULL;
+      g_autofree char *value = NULL, *text = NULL;
 
-      if (!gst_cuda_convolve_property_is_set(settings, spec->param_id) || !is_new(posted, spec, rows[i].exposes))
+      if (!gst_cuda_convolve_property_is_set(settings, spec->param_id) || is_used(&rows[i], *name, settings, beside) ||
+          !is_new(posted, spec, rows[i].exposes))
         continue;
       value = rows[i].beside && !beside ? g_strdup(image->format->name) : describe(settings, beside ? beside : spec);
+      text = text_of(&rows[i], *name);
       report(element, is_start || rows[i].exposes ? GST_MESSAGE_WARNING : GST_MESSAGE_INFO, *name, rows[i].beside,
-             value, rows[i].text);
+             value, text);
     }
   }
 }
@@ -393,7 +468,8 @@ gst_cuda_convolve_report_unused(GstElement *element, const GstCudaConvolveSettin
 static gboolean
 works_once_set(guint condition, const CnvFilter *filter)
 {
-  return condition == FIXED_RADIUS && filter->radius < 0 && cnv_filters[filter->type].max_radius > CNV_APERTURE_MAX;
+  return condition == FIXED_RADIUS && filter->radius < 0 &&
+         cnv_filter_info(filter->type)->max_radius > CNV_APERTURE_MAX;
 }
 
 GstStructure *
@@ -408,18 +484,22 @@ gst_cuda_convolve_list_unused(GstElement *element, const GstCudaConvolveSettings
   for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
     GParamSpec *beside = rows[i].beside ? g_object_class_find_property(klass, rows[i].beside) : NULL;
     g_auto(GStrv) names = NULL;
-    g_autofree char *value = NULL, *reason = NULL;
+    g_autofree char *value = NULL;
 
-    if ((rows[i].used && bit_of(settings, beside) & rows[i].used) || !holds[rows[i].condition] ||
-        works_once_set(rows[i].condition, &settings->filter) || !g_str_has_prefix(rows[i].text, NO_EFFECT))
+    if (!holds[rows[i].condition] || works_once_set(rows[i].condition, &settings->filter))
       continue;
     value = beside ? describe(settings, beside) : g_strdup(image->format->name);
-    reason = rows[i].beside ? g_strdup_printf("%s=%s: %s", rows[i].beside, value, rows[i].text + strlen(NO_EFFECT))
-                            : g_strdup(rows[i].text + strlen(NO_EFFECT));
-    names = g_strsplit(rows[i].properties, " ", -1);
-    for (char **name = names; *name; name++)
-      if (!gst_structure_has_field(unused, *name))
-        gst_structure_set(unused, *name, G_TYPE_STRING, reason, NULL);
+    names = names_of(&rows[i]);
+    for (char **name = names; *name; name++) {
+      g_autofree char *text = text_of(&rows[i], *name), *reason = NULL;
+
+      if (is_used(&rows[i], *name, settings, beside) || !g_str_has_prefix(text, NO_EFFECT) ||
+          gst_structure_has_field(unused, *name))
+        continue;
+      reason = rows[i].beside ? g_strdup_printf("%s=%s: %s", rows[i].beside, value, text + strlen(NO_EFFECT))
+                              : g_strdup(text + strlen(NO_EFFECT));
+      gst_structure_set(unused, *name, G_TYPE_STRING, reason, NULL);
+    }
   }
   return unused;
 }
@@ -432,7 +512,7 @@ set_axes(GstStructure *to, const CnvFilter *filter)
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
     if (filter->radius_axis[axis] < 0)
       gst_structure_set(to, radius_names[axis], G_TYPE_INT, cnv_filter_radius(filter, axis), NULL);
-    if (filter->sigma_axis[axis] == 0 && GAUSSIANS & IN(filter->type))
+    if (filter->sigma_axis[axis] == 0 && cnv_filter_uses(filter->type, "sigma"))
       gst_structure_set(to, sigma_names[axis], G_TYPE_DOUBLE, cnv_filter_sigma(filter, axis), NULL);
   }
 }
@@ -450,7 +530,7 @@ gst_cuda_convolve_list_effective(const GstCudaConvolveSettings *settings)
   }
   if (filter.radius < 0)
     gst_structure_set(effective, "radius", G_TYPE_INT, cnv_filter_radius(&filter, CNV_X), NULL);
-  if (filter.sigma == 0 && GAUSSIANS & IN(filter.type))
+  if (filter.sigma == 0 && cnv_filter_uses(filter.type, "sigma"))
     gst_structure_set(effective, "sigma", G_TYPE_DOUBLE, cnv_filter_sigma(&filter, CNV_X), NULL);
   if (filter.temporal_sigma == 0 && filter.temporal_radius > 0)
     gst_structure_set(effective, "temporal-sigma", G_TYPE_DOUBLE, 0.3 * (filter.temporal_radius - 1) + 0.8, NULL);

@@ -60,8 +60,6 @@ static CnvNick backend_nicks[8] = {
 #define PLAYING GST_PARAM_MUTABLE_PLAYING
 #define LIVE (GST_PARAM_CONTROLLABLE | GST_PARAM_MUTABLE_PLAYING)
 #define ANGLE_LIMIT 3600
-#define SCALE_LIMIT 1e6
-#define BIAS_LIMIT 1e3
 #define ROI_SMOOTH_LIMIT 300
 #define LONGEST_WORDS 60 /* characters of a text that a message repeats */
 
@@ -119,11 +117,11 @@ static const Property properties[] = {
      LIVE, FALSE},
     {KIND_BOOLEAN, "normalize", "Normalize", "Divide the taps by their sum, unless the sum is 0", AT(filter.normalize),
      LIVE, TRUE},
-    {KIND_DOUBLE, "scale", "Scale", "Factor by which the result is multiplied", AT(filter.scale), LIVE, 1, -SCALE_LIMIT,
-     SCALE_LIMIT},
+    {KIND_DOUBLE, "scale", "Scale", "Factor by which the result is multiplied", AT(filter.scale), LIVE, 1,
+     -CNV_SCALE_MAX, CNV_SCALE_MAX},
     {KIND_DOUBLE, "bias", "Bias",
      "Offset that is added to the result, as a fraction of full scale: 0.5 is mid-grey. Not added to chroma and alpha",
-     AT(filter.bias), LIVE, 0, -BIAS_LIMIT, BIAS_LIMIT},
+     AT(filter.bias), LIVE, 0, -CNV_BIAS_MAX, CNV_BIAS_MAX},
     {KIND_BOOLEAN, "absolute", "Absolute", "Take the absolute value of the result, before scale and bias",
      AT(filter.absolute), LIVE, FALSE},
     {KIND_ENUM, "border-mode", "Border mode", "How samples outside the frame are obtained", AT(filter.border), LIVE,

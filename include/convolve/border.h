@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * How samples outside a plane are obtained. For a row abcd:
+ * How samples outside a plane are obtained.
  *
- *   constant     kkkk|abcd|kkkk    (k: the border colour)
- *   replicate    aaaa|abcd|dddd
- *   reflect      dcba|abcd|dcba
- *   reflect-101  .dcb|abcd|cba.    (SciPy and CuPy: "mirror")
- *   wrap         abcd|abcd|abcd
- *   renormalize  the samples outside are left out, and the sum over the others is multiplied by S/P
+ * A mode is defined by its row of CNV_BORDERS, its branch of cnv_border_index, and the functions after it. No kernel or
+ * loop knows modes by name. This header is plain C without GLib, because the CPU engine and the CUDA kernels share it.
  *
- * For renormalize, S is the sum of all taps, and P is the sum of the taps that met a sample. If |P| is at most 1e-6 of
- * the sum of the magnitudes of the taps, the factor is 0, which gives mid-grey. Separable taps are renormalized axis by
- * axis.
- *
- * A mode is defined by its branch of cnv_border_index and the functions after it. No kernel or loop knows modes
- * by name. This header is plain C without GLib, because the CPU engine and the CUDA kernels share it.
+ * For renormalize, the factor is S/P: S is the sum of all taps, and P is the sum of the taps that met a sample. If |P|
+ * is at most 1e-6 of the sum of the magnitudes of the taps, the factor is 0, which gives mid-grey. Separable taps are
+ * renormalized axis by axis. SciPy and CuPy call reflect-101 mirror.
  */
 #pragma once
 
 #include "enums.h"
 
-#define CNV_N_BORDERS (CNV_BORDER_RENORMALIZE + 1)
+/* All modes in the order of their values: value, nick, and what is outside of a row abcd. */
+#define CNV_BORDERS(B)                                                                                                 \
+  B(CONSTANT, "constant", "kkkk|abcd|kkkk: k is the border-color")                                                     \
+  B(REPLICATE, "replicate", "aaaa|abcd|dddd: the edge sample is repeated")                                             \
+  B(REFLECT, "reflect", "dcba|abcd|dcba: mirrored, with the edge sample repeated")                                     \
+  B(REFLECT_101, "reflect-101", "edcb|abcde|dcba: mirrored about the edge sample")                                     \
+  B(WRAP, "wrap", "abcd|abcd|abcd: continued from the opposite edge")                                                  \
+  B(RENORMALIZE, "renormalize", "They are left out; the remaining taps are scaled to the same sum")
+
+#define CNV_COUNT_BORDER(id, nick, text) +1
+#define CNV_N_BORDERS (CNV_BORDERS(CNV_COUNT_BORDER))
 
 #ifdef __CUDACC__
 #define CNV_HOST_DEVICE __host__ __device__

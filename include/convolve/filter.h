@@ -20,6 +20,15 @@
 #define CNV_TAPS_MAX 1e27
 #define CNV_TRUNCATE_DEFAULT 3.0
 #define CNV_AMOUNT_MAX 100.0
+#define CNV_SCALE_MAX 1e6
+#define CNV_BIAS_MAX 1e3
+
+/* The numbers of CnvFilter that the engine checks for every filter: member, least and largest value. */
+#define CNV_FILTER_NUMBERS(N)                                                                                          \
+  N(scale, -CNV_SCALE_MAX, CNV_SCALE_MAX)                                                                              \
+  N(bias, -CNV_BIAS_MAX, CNV_BIAS_MAX)                                                                                 \
+  N(amount, 0, CNV_AMOUNT_MAX)                                                                                         \
+  N(angle, -G_MAXDOUBLE, G_MAXDOUBLE)
 #define CNV_MAX_RANK 4 /* most separable terms into which a dense kernel is factored */
 #define CNV_TEMPORAL_RADIUS_MAX 15
 #define CNV_MAX_TEMPORAL_TAPS 31 /* most taps in time */
@@ -105,11 +114,13 @@ typedef struct {
    * FALSE with CNV_ERROR_SETTINGS if that is not possible. */
   gboolean (*generate)(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel,
                        GError **error);
-  int default_radius;   /* samples, if neither radius nor sigma is set */
-  int max_radius;       /* samples, along either axis; 0: the filter has no radius */
-  gboolean is_positive; /* no tap is negative */
-  gboolean is_gradient; /* a gradient has no colour, so chroma becomes neutral */
-  gboolean sums_to_0;   /* a derivative: the taps add up to 0 */
+  const char *properties; /* names, separated by spaces, of its properties that have no effect with filters that do not
+                             name them, for example amount; NULL: none */
+  int default_radius;     /* samples, if neither radius nor sigma is set */
+  int max_radius;         /* samples, along either axis; 0: the filter has no radius */
+  gboolean is_positive;   /* no tap is negative */
+  gboolean is_gradient;   /* a gradient has no colour, so chroma becomes neutral */
+  gboolean sums_to_0;     /* a derivative: the taps add up to 0 */
 } CnvFilterInfo;
 
 /* All filter types, in the order in which they are listed to users; ends with a NULL nick. */
@@ -117,6 +128,9 @@ extern const CnvFilterInfo cnv_filters[];
 
 /* Returns the row of a filter type. */
 const CnvFilterInfo *cnv_filter_info(CnvFilterType type);
+
+/* Returns TRUE if the row of a filter type names the property. */
+gboolean cnv_filter_uses(CnvFilterType type, const char *property);
 
 /* Nicks of CnvBorder. */
 extern const CnvNick cnv_border_nicks[];

@@ -59,12 +59,27 @@ harness_of(GstElement *element, const char *format, int width, int height)
 }
 
 GstHarness *
-harness_with(const char *backend, const char *format, int width, int height, const char *const *set)
+watched_harness(GstBus **bus, const char *backend, const char *format, int width, int height, const char *const *set)
 {
-  GstElement *element = make_element(backend, NULL);
+  GstElement *element = make_element(backend, bus);
 
   set_all(element, set);
   return harness_of(element, format, width, height);
+}
+
+GstHarness *
+harness_with(const char *backend, const char *format, int width, int height, const char *const *set)
+{
+  return watched_harness(NULL, backend, format, width, height, set);
+}
+
+void
+free_watched_harness(GstHarness *h, GstBus *bus)
+{
+  GstElement *element = gst_object_ref(h->element);
+
+  gst_harness_teardown(h);
+  free_element(element, bus);
 }
 
 static void

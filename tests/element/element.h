@@ -60,6 +60,16 @@ GstHarness *harness_with(const char *backend, const char *format, int width, int
 #define HARNESS(backend, format, width, height, ...)                                                                   \
   harness_with(backend, format, width, height, (const char *const[]){__VA_ARGS__, NULL})
 
+/* Returns a harness as harness_with does, of an element with a bus of its own, which the caller reads. */
+GstHarness *watched_harness(GstBus **bus, const char *backend, const char *format, int width, int height,
+                            const char *const *set);
+void free_watched_harness(GstHarness *h, GstBus *bus);
+#define WATCHED_HARNESS(bus, backend, format, width, height, ...)                                                      \
+  watched_harness(bus, backend, format, width, height, (const char *const[]){__VA_ARGS__, NULL})
+
+/* The property roi-invert, for SET and the like. */
+#define ROI_INVERT(invert) ((invert) ? "roi-invert=true" : "roi-invert=false")
+
 /* Pops the messages of a type, and fails unless each has the fragment. Returns their number. */
 int count_messages(GstBus *bus, GstMessageType type, const char *fragment);
 

@@ -406,6 +406,36 @@ GST_START_TEST(test_lists)
 }
 GST_END_TEST;
 
+/* A property that filters name has no effect with all others, and the reason lists the filters that name it. sigma may
+ * have an effect with filters that do not name it. */
+GST_START_TEST(test_properties_of_filters)
+{
+  for (const CnvFilterInfo *row = cnv_filters; row->nick.nick; row++) {
+    g_auto(GStrv) names = g_strsplit(row->properties ? row->properties : "", " ", -1);
+
+    for (char **name = names; *name; name++)
+      for (const CnvFilterInfo *other = cnv_filters; other->nick.nick; other++) {
+        GstHarness *h = HARNESS("cpu", "GRAY8", W, H, "kernel=<1,2,1>");
+        g_autoptr(GstStructure) unused = NULL;
+        const char *reason;
+
+        fail_unless(g_object_class_find_property(G_OBJECT_GET_CLASS(h->element), *name) != NULL, "%s: there is no %s",
+                    row->nick.nick, *name);
+        g_object_set(h->element, "filter", other->nick.value, NULL);
+        gst_buffer_unref(push_ramp(h, 0));
+        g_object_get(h->element, "unused", &unused, NULL);
+        reason = gst_structure_get_string(unused, *name);
+        if (cnv_filter_uses((CnvFilterType)other->nick.value, *name))
+          fail_if(reason && g_str_has_prefix(reason, "filter="), "%s %s: %s", other->nick.nick, *name, reason);
+        else if (!g_str_has_prefix(*name, "sigma"))
+          fail_unless(reason && g_str_has_prefix(reason, "filter=") && strstr(reason, row->nick.nick), "%s %s: %s",
+                      other->nick.nick, *name, reason ? reason : "no reason");
+        gst_harness_teardown(h);
+      }
+  }
+}
+GST_END_TEST;
+
 void
 add_unused_tests(TCase *once)
 {
@@ -413,6 +443,7 @@ add_unused_tests(TCase *once)
   tcase_add_loop_test(once, test_unused_while_playing, 0, G_N_ELEMENTS(live_rows));
   tcase_add_test(once, test_info_before_warning);
   tcase_add_test(once, test_lists);
+  tcase_add_test(once, test_properties_of_filters);
   tcase_add_test(once, test_rectangles_outside);
   tcase_add_test(once, test_unused_kernel_file);
   tcase_add_test(once, test_unused_mask_file);

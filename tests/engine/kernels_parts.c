@@ -353,8 +353,8 @@ START_TEST(test_isolated_tiles)
   static const struct {
     const char *format;
     int radius;
-  } kinds[] = {{"GRAY8", 4}, {"NV12", 8}, {"I420", 12}, {"NV12", 16}, {"GRAY8", 24},
-               {"RGB", 2},   {"RGBA", 2}, {"RGBA", 4},  {"RGB", 8}};
+  } kinds[] = {{"GRAY8", 4}, {"NV12", 8}, {"I420", 12}, {"NV12", 16}, {"GRAY8", 24}, {"GRAY8", 40},
+               {"NV12", 48}, {"RGB", 2},  {"RGBA", 2},  {"RGBA", 4},  {"RGB", 8},    {"RGB", 16}};
 
   for (guint k = 0; k < G_N_ELEMENTS(kinds); k++)
     for (guint i = 0; i < G_N_ELEMENTS(shapes); i++) {

@@ -21,6 +21,7 @@
 #include <stdio.h>
 
 #include "plan/plan.h"
+#include "support/oracle.h"
 #include "support/suite.h"
 #include "engine/trial.h"
 
@@ -51,31 +52,6 @@ impulse(const Trial *t, const TrialSample *s, int which)
   return s->x == t->at[0] && s->y == t->at[1] ? s->full : s->zero;
 }
 
-/* Returns the index that replaces index i, walked step by step as border.h draws it. -1: no sample. */
-static int
-walk(CnvBorder border, int i, int n)
-{
-  while (i < 0 || i >= n)
-    switch (border) {
-    case CNV_BORDER_REPLICATE:
-      i += i < 0 ? 1 : -1;
-      break;
-    case CNV_BORDER_REFLECT:
-      i = i < 0 ? -1 - i : 2 * n - 1 - i;
-      break;
-    case CNV_BORDER_REFLECT_101:
-      i = n == 1 ? 0 : i < 0 ? -i : 2 * n - 2 - i;
-      break;
-    case CNV_BORDER_WRAP:
-      i += i < 0 ? n : -n;
-      break;
-    case CNV_BORDER_CONSTANT:
-    case CNV_BORDER_RENORMALIZE:
-      return -1;
-    }
-  return i;
-}
-
 /* Returns the sum of the taps that meet the impulse, as a sample. */
 static double
 response(const Trial *t, const TrialSample *s)
@@ -90,8 +66,8 @@ response(const Trial *t, const TrialSample *s)
   for (int j = 0; j < height; j++)
     for (int i = 0; i < width; i++) {
       const double tap = k ? k->value[j * width + i] : kx->value[i] * ky->value[j];
-      const int x = walk(f->border, s->x + (f->flip ? ax - i : i - ax), s->width);
-      const int y = walk(f->border, s->y + (f->flip ? ay - j : j - ay), s->height);
+      const int x = oracle_border_index(f->border, s->x + (f->flip ? ax - i : i - ax), s->width);
+      const int y = oracle_border_index(f->border, s->y + (f->flip ? ay - j : j - ay), s->height);
 
       all += tap;
       present += x >= 0 && y >= 0 ? tap : 0;
@@ -430,7 +406,8 @@ check_transpose(Trial *t)
 static gboolean
 has_angle(const TestFilter *row)
 {
-  return row->type == CNV_FILTER_MOTION || row->type == CNV_FILTER_EMBOSS || row->gradient == CNV_GRADIENT_DIRECTIONAL;
+  return cnv_filter_uses(row->type, "angle") &&
+         (!cnv_filter_info(row->type)->is_gradient || row->gradient == CNV_GRADIENT_DIRECTIONAL);
 }
 
 START_TEST(test_transpose)

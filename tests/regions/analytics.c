@@ -113,11 +113,8 @@ GST_START_TEST(test_many_boxes)
 {
   GstAnalyticsRelationMetaInitParams params = {10000, 10000 * 80};
   GstBus *bus;
-  GstElement *element = make_element(BACKEND, &bus);
-  GstHarness *h;
+  GstHarness *h = WATCHED_HARNESS(&bus, BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=meta", "roi-smooth=3");
 
-  SET(element, NEGATIVE, "roi-source=meta", "roi-smooth=3");
-  h = harness_of(gst_object_ref(element), "GRAY8", WIDTH, HEIGHT);
   for (guint n = 0; n < 2; n++) {
     GstAnalyticsRelationMeta *meta;
     GstBuffer *frame = frame_with_meta(&meta, n);
@@ -134,8 +131,7 @@ GST_START_TEST(test_many_boxes)
           fail_unless_equals_int(pixels[y * WIDTH + x], 255);
   }
   fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, "a frame has more than 1024 regions"), 1);
-  gst_harness_teardown(h);
-  free_element(element, bus);
+  free_watched_harness(h, bus);
 }
 GST_END_TEST;
 
@@ -228,8 +224,8 @@ GST_START_TEST(test_segments)
 
   for (guint i = 0; i < 2 * G_N_ELEMENTS(rows); i++) {
     gboolean invert = i % 2 > 0;
-    GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=meta", rows[i / 2].set,
-                            invert ? "roi-invert=true" : "roi-invert=false");
+    GstHarness *h =
+        HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=meta", rows[i / 2].set, ROI_INVERT(invert));
     GstAnalyticsRelationMeta *meta;
     GstBuffer *frame = frame_with_meta(&meta, 0);
     guint8 pixels[WIDTH * HEIGHT];
@@ -312,11 +308,8 @@ GST_START_TEST(test_hostile_segments)
 
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
     GstBus *bus;
-    GstElement *element = make_element(BACKEND, &bus);
-    GstHarness *h;
+    GstHarness *h = WATCHED_HARNESS(&bus, BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=meta");
 
-    SET(element, NEGATIVE, "roi-source=meta");
-    h = harness_of(gst_object_ref(element), "GRAY8", WIDTH, HEIGHT);
     for (guint n = 0; n < 2; n++) {
       const Segments segments = {GST_VIDEO_FORMAT_GRAY8, 4, 2, 16, 12};
       GstAnalyticsRelationMeta *meta;
@@ -341,8 +334,7 @@ GST_START_TEST(test_hostile_segments)
     }
     fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, rows[i].message ? rows[i].message : ""),
                            rows[i].message != NULL);
-    gst_harness_teardown(h);
-    free_element(element, bus);
+    free_watched_harness(h, bus);
   }
 }
 GST_END_TEST;

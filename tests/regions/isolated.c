@@ -128,7 +128,7 @@ static const struct {
   const char *set[6], *message;
 } without_sum[] = {
     {{"filter=sobel", "roi-source=meta", "roi-isolated=true", "roi-invert=true"},
-     "the taps of filter=sobel add up to no sum, being a magnitude: set roi-isolated=false"},
+     "the taps of filter=sobel have no sum, because its result is a magnitude: set roi-isolated=false"},
     {{"filter=laplacian", "roi-source=meta", "roi-isolated=true", "roi-shape=ellipse"},
      "the taps of filter=laplacian add up to 0: set roi-isolated=false"},
     {{"filter=log", "roi-source=property", "roi-isolated=true", "roi-polygons=<<0,0,4,0,4,3>>"},
@@ -141,16 +141,12 @@ static const struct {
 GST_START_TEST(test_taps_without_sum)
 {
   GstBus *bus;
-  GstElement *element = make_element("cpu", &bus);
-  GstHarness *h;
+  GstHarness *h = watched_harness(&bus, "cpu", "GRAY8", W, H, without_sum[__i__].set);
   gboolean refused = without_sum[__i__].message != NULL;
 
-  set_all(element, without_sum[__i__].set);
-  h = harness_of(gst_object_ref(element), "GRAY8", W, H);
   fail_unless_equals_int(gst_harness_push(h, gray_buffer(W, H, ramp, 0)) != GST_FLOW_OK, refused);
   fail_unless_equals_int(count_messages(bus, GST_MESSAGE_ERROR, refused ? without_sum[__i__].message : ""), refused);
-  gst_harness_teardown(h);
-  free_element(element, bus);
+  free_watched_harness(h, bus);
 }
 GST_END_TEST;
 
@@ -158,13 +154,11 @@ GST_END_TEST;
 GST_START_TEST(test_mask_that_cannot_be_isolated)
 {
   GstBus *bus;
-  GstElement *element = make_element(BACKEND, &bus);
-  GstHarness *h;
+  GstHarness *h =
+      WATCHED_HARNESS(&bus, BACKEND, "GRAY8", W, H, "filter=laplacian", "roi-source=meta", "roi-isolated=true");
   GstBuffer *frame, *mask = gst_buffer_new_allocate(NULL, 16, NULL);
   GstVideoRegionOfInterestMeta *meta;
 
-  SET(element, "filter=laplacian", "roi-source=meta", "roi-isolated=true");
-  h = harness_of(gst_object_ref(element), "GRAY8", W, H);
   gst_buffer_unref(push_ramp(h, 0));
   frame = gray_buffer(W, H, ramp, 1);
   meta = gst_buffer_add_video_region_of_interest_meta(frame, "face", 0, 0, 4, 3);
@@ -174,8 +168,7 @@ GST_START_TEST(test_mask_that_cannot_be_isolated)
   gst_buffer_unref(mask);
   fail_unless_equals_int(gst_harness_push(h, frame), GST_FLOW_ERROR);
   fail_unless_equals_int(count_messages(bus, GST_MESSAGE_ERROR, "add up to 0: set roi-isolated=false"), 1);
-  gst_harness_teardown(h);
-  free_element(element, bus);
+  free_watched_harness(h, bus);
 }
 GST_END_TEST;
 

@@ -113,14 +113,12 @@ GST_START_TEST(test_what_masks_cost)
     const Load *load = &loads[l];
     g_autoptr(GstBuffer) mask = mask_of(load->columns, load->rows);
     GstBus *bus;
-    GstElement *element = make_element("cpu", &bus);
-    GstHarness *h;
+    GstHarness *h =
+        WATCHED_HARNESS(&bus, "cpu", "GRAY8", load->width, load->height, NEGATIVE, "roi-source=meta", load->grow);
     GstBuffer *frame = black_frame(load->width, load->height, 0);
     double seconds, mib;
     GstMapInfo map;
 
-    SET(element, NEGATIVE, "roi-source=meta", load->grow);
-    h = harness_of(gst_object_ref(element), "GRAY8", load->width, load->height);
     for (guint i = 0; i < load->n; i++)
       add_mask(frame, i * 7 % ((guint)load->width - load->x_size), i * 11 % ((guint)load->height - load->y_size),
                load->x_size, load->y_size, mask);
@@ -141,8 +139,7 @@ GST_START_TEST(test_what_masks_cost)
     fail_unless(seconds < SECONDS_MAX, "load %u: %.2f s of CPU time", l, seconds);
     fail_unless(mib < MIB_MAX, "load %u: %.0f MiB", l, mib);
     fail_unless_equals_int(n_warnings(bus, "the masks of a frame have"), load->is_refused);
-    gst_harness_teardown(h);
-    free_element(element, bus);
+    free_watched_harness(h, bus);
   }
 }
 GST_END_TEST;
@@ -158,8 +155,8 @@ GST_START_TEST(test_fine_mask_grows)
 {
   for (int invert = 0; invert < 2; invert++)
     for (guint cell = 0; cell < 64 * 32; cell += 61) {
-      GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=meta", "roi-feather=4",
-                              invert ? "roi-invert=true" : "roi-invert=false");
+      GstHarness *h =
+          HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=meta", "roi-feather=4", ROI_INVERT(invert));
       g_autoptr(GstBuffer) mask = mask_of(64, 32);
       GstBuffer *frame = black_frame(WIDTH, HEIGHT, 0);
       int at_x = 20 + (int)cell % 64 / 4, at_y = 10 + (int)cell / 64 / 4;

@@ -103,8 +103,7 @@ static const Shape masks[] = {
 GST_START_TEST(test_mask_metas)
 {
   for (int invert = 0; invert < 2; invert++) {
-    GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=meta",
-                            invert ? "roi-invert=true" : "roi-invert=false");
+    GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=meta", ROI_INVERT(invert));
 
     for (guint i = 0; i <= G_N_ELEMENTS(masks); i++) {
       GstBuffer *frame = black_frame(WIDTH, HEIGHT, i);
@@ -270,11 +269,9 @@ GST_START_TEST(test_hostile_masks)
     for (int invert = 0; invert < 2; invert++) {
       const Shape expected[] = {{invert ? 0 : 4, 3, invert ? 0 : 12, 8, 1, 1, one}, {0}};
       GstBus *bus;
-      GstElement *element = make_element(BACKEND, &bus);
-      GstHarness *h;
+      GstHarness *h =
+          WATCHED_HARNESS(&bus, BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=meta", ROI_INVERT(invert));
 
-      SET(element, NEGATIVE, "roi-source=meta", invert ? "roi-invert=true" : "roi-invert=false");
-      h = harness_of(gst_object_ref(element), "GRAY8", WIDTH, HEIGHT);
       for (guint n = 0; n < 3; n++) {
         GstBuffer *frame = black_frame(WIDTH, HEIGHT, n),
                   *mask = gst_buffer_new_allocate(NULL, hostile_rows[i].size, NULL);
@@ -290,8 +287,7 @@ GST_START_TEST(test_hostile_masks)
         gst_buffer_unref(frame);
       }
       fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, hostile_rows[i].message), 1);
-      gst_harness_teardown(h);
-      free_element(element, bus);
+      free_watched_harness(h, bus);
     }
 }
 GST_END_TEST;
@@ -581,8 +577,8 @@ GST_END_TEST;
 GST_START_TEST(test_smoothing_begins_anew)
 {
   for (int what = 0; what < 5; what++) {
-    GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=meta", "roi-smooth=9",
-                            what == 4 ? "roi-invert=true" : "roi-invert=false");
+    GstHarness *h =
+        HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=meta", "roi-smooth=9", ROI_INVERT(what == 4));
     const Shape moved = {6, 5, 7, 7, 1, 1, one}, grown = {4, 3, 11, 11, 1, 1, one}, none = {0};
     const Shape expected[] = {what < 2 ? grown : what == 4 ? moved : none, none};
     GstBuffer *frame;

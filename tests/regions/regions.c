@@ -221,11 +221,9 @@ GST_START_TEST(test_too_many_regions)
 {
   for (int invert = 0; invert < 2; invert++) {
     GstBus *bus;
-    GstElement *element = make_element(BACKEND, &bus);
-    GstHarness *h;
+    GstHarness *h =
+        WATCHED_HARNESS(&bus, BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=meta", ROI_INVERT(invert));
 
-    SET(element, NEGATIVE, "roi-source=meta", invert ? "roi-invert=true" : "roi-invert=false");
-    h = harness_of(gst_object_ref(element), "GRAY8", WIDTH, HEIGHT);
     for (guint i = 0; i < 2; i++) {
       GstBuffer *buffer = frame_with(&(Meta){NULL}, i);
       Box seen[] = {{3, 2, 4, 3}, {invert ? 0 : 20, 10, invert ? 0 : 26, 12}, {0}};
@@ -241,8 +239,7 @@ GST_START_TEST(test_too_many_regions)
       gst_buffer_unref(buffer);
     }
     fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, "a frame has more than 1024 regions: "), 1);
-    gst_harness_teardown(h);
-    free_element(element, bus);
+    free_watched_harness(h, bus);
   }
 }
 GST_END_TEST;
@@ -254,11 +251,9 @@ GST_START_TEST(test_crowd)
   static guint8 pixels[1920 * 1080];
   static const guint numbers[] = {1, CNV_MAX_REGIONS, CNV_MAX_REGIONS};
   GstBus *bus;
-  GstElement *element = make_element("cpu", &bus);
-  GstHarness *h;
+  GstHarness *h = WATCHED_HARNESS(&bus, "cpu", "GRAY8", 1920, 1080, NEGATIVE, "roi-source=meta", "roi-isolated=true",
+                                  "roi-feather=100");
 
-  SET(element, NEGATIVE, "roi-source=meta", "roi-isolated=true", "roi-feather=100");
-  h = harness_of(gst_object_ref(element), "GRAY8", 1920, 1080);
   for (guint i = 0; i < G_N_ELEMENTS(numbers); i++) {
     GstBuffer *buffer = black_frame(1920, 1080, i);
 
@@ -274,8 +269,7 @@ GST_START_TEST(test_crowd)
     fail_unless_equals_int(
         count_messages(bus, GST_MESSAGE_WARNING, "regions meet in one place, and filtering each exactly"), i == 1);
   }
-  gst_harness_teardown(h);
-  free_element(element, bus);
+  free_watched_harness(h, bus);
 }
 GST_END_TEST;
 
@@ -284,11 +278,9 @@ GST_START_TEST(test_one_target_for_many)
   const Meta metas[] = {{"face", 8, 6, 6, 4}, {"face", 1, 1, 2, 2}, {NULL}};
   const Box boxes[] = {{20, 12, 26, 16}, {0}};
   GstBus *bus;
-  GstElement *element = make_element(BACKEND, &bus);
-  GstHarness *h;
+  GstHarness *h = WATCHED_HARNESS(&bus, BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=meta", "roi-target-x=20",
+                                  "roi-target-y=12");
 
-  SET(element, NEGATIVE, "roi-source=meta", "roi-target-x=20", "roi-target-y=12");
-  h = harness_of(gst_object_ref(element), "GRAY8", WIDTH, HEIGHT);
   for (guint i = 0; i < 3; i++) {
     GstBuffer *out = gst_harness_push_and_pull(h, frame_with(metas, i));
 
@@ -296,8 +288,7 @@ GST_START_TEST(test_one_target_for_many)
     gst_buffer_unref(out);
   }
   fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, "a frame has 2 regions, and roi-target-x=20"), 1);
-  gst_harness_teardown(h);
-  free_element(element, bus);
+  free_watched_harness(h, bus);
 }
 GST_END_TEST;
 
@@ -518,16 +509,13 @@ GST_START_TEST(test_relative_limit)
 
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
     GstBus *bus;
-    GstElement *element = make_element("cpu", &bus);
-    GstHarness *h;
+    GstHarness *h = WATCHED_HARNESS(&bus, "cpu", "GRAY8", WIDTH, HEIGHT, rows[i].filter, rows[i].angle,
+                                    "roi-source=meta", "roi-strength=relative");
 
-    SET(element, rows[i].filter, rows[i].angle, "roi-source=meta", "roi-strength=relative");
-    h = harness_of(gst_object_ref(element), "GRAY8", WIDTH, HEIGHT);
     for (guint n = 0; n < 3; n++)
       gst_buffer_unref(gst_harness_push_and_pull(h, frame_with(metas, n)));
     fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, rows[i].message), 1);
-    gst_harness_teardown(h);
-    free_element(element, bus);
+    free_watched_harness(h, bus);
   }
 }
 GST_END_TEST;
@@ -572,13 +560,10 @@ static const struct {
 GST_START_TEST(test_no_regions)
 {
   GstBus *bus;
-  GstElement *element = make_element("cpu", &bus);
   const Meta metas[] = {none_rows[__i__].meta, {NULL}};
   int warned = 0;
-  GstHarness *h;
+  GstHarness *h = watched_harness(&bus, "cpu", "GRAY8", WIDTH, HEIGHT, none_rows[__i__].set);
 
-  set_all(element, none_rows[__i__].set);
-  h = harness_of(gst_object_ref(element), "GRAY8", WIDTH, HEIGHT);
   for (int i = 0; i < 140; i++) {
     GstBuffer *frame = frame_with(metas, (guint)i * none_rows[__i__].step);
 
@@ -594,8 +579,7 @@ GST_START_TEST(test_no_regions)
   gst_harness_push_event(h, gst_event_new_eos());
   fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, none_rows[__i__].message),
                          none_rows[__i__].after == 0 ? 1 : 0);
-  gst_harness_teardown(h);
-  free_element(element, bus);
+  free_watched_harness(h, bus);
 }
 GST_END_TEST;
 

@@ -240,7 +240,7 @@ GST_START_TEST(test_zone_times)
   for (gsize i = 0; i < G_N_ELEMENTS(expected); i++)
     fail_unless(shows(&run, expected[i][0], expected[i][1]), "frame %d", (int)i);
   for (int invert = 0; invert < 2; invert++) {
-    SET(run.h->element, invert ? "roi-invert=true" : "roi-invert=false");
+    SET(run.h->element, ROI_INVERT(invert));
     frame = black_frame(WIDTH, HEIGHT, 0);
     GST_BUFFER_PTS(frame) = GST_CLOCK_TIME_NONE;
     filter_gray(run.h, frame, pixels, sizeof(pixels));

@@ -120,10 +120,9 @@ oracle_round(double value, int full)
   return nearest < 0 ? 0 : nearest > full ? full : (int)nearest;
 }
 
-/* Returns the index of the sample that replaces the one at index i, or -1. Walks reflections and turns one by one:
- * there is no modulo to get wrong. */
-static int
-border_walk(CnvBorder border, int i, int n)
+/* Walks reflections and turns one by one: there is no modulo to get wrong. */
+int
+oracle_border_index(CnvBorder border, int i, int n)
 {
   while (i < 0 || i >= n) {
     gboolean before = i < 0;
@@ -164,7 +163,7 @@ border_map(CnvBorder border, int first, int count, int n, int anchor, int window
   int *map = g_new(int, count + n - 1);
 
   for (int i = 0; i < count + n - 1; i++)
-    map[i] = border_walk(border, first + i - anchor, window);
+    map[i] = oracle_border_index(border, first + i - anchor, window);
   return map;
 }
 

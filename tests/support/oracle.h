@@ -35,6 +35,9 @@ gboolean oracle_filters(const CnvFilter *filter, const CnvFormat *format, int pl
 /* Returns the value rounded to nearest, ties to even, and clamped to 0..full. */
 int oracle_round(double value, int full);
 
+/* Returns the index of the sample that replaces the one at index i of n, or -1 if none does. */
+int oracle_border_index(CnvBorder border, int i, int n);
+
 typedef struct {
   double value; /* before rounding and clamping */
   enum {

@@ -36,7 +36,7 @@ static const TestTiming gaussian_timed[] = {
     {"NV12", UHD, {8}, .square = 1780, .shape = CNV_SHAPE_MASK}, /* a disc, 30 % of the frame */
     {"NV12", UHD, {8}, .square = 3840, .shape = CNV_SHAPE_MASK, .noise = TRUE},
     {"NV12", UHD, {8, 16, 32, 48}, .square = 3840, .shape = CNV_SHAPE_MASK, .noise = TRUE, .isolated = TRUE},
-    {"NV12", UHD, {8}, .square = 1780, .shape = CNV_SHAPE_MASK, .isolated = TRUE, .invert = TRUE},
+    {"NV12", UHD, {8, 16, 32, 48}, .square = 1780, .shape = CNV_SHAPE_MASK, .isolated = TRUE, .invert = TRUE},
     {"NV12", UHD, {8}, .square = 200, .feather = 20},
     {"NV12", UHD, {8}, .square = 60, .shape = CNV_SHAPE_ELLIPSE, .count = 64},
     {"NV12", UHD, {8}, .square = 60, .feather = 20, .count = 1024},

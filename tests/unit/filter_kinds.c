@@ -486,6 +486,49 @@ START_TEST(test_all_filters)
 }
 END_TEST
 
+static gboolean
+kernels_equal(const CnvKernel *a, const CnvKernel *b)
+{
+  gboolean equal = a->n_terms == b->n_terms && a->magnitude == b->magnitude;
+
+  for (int t = 0; equal && t < a->n_terms; t++)
+    equal = cnv_taps_equal(a->term[t].dense, b->term[t].dense) &&
+            cnv_taps_equal(a->term[t].axis[CNV_X], b->term[t].axis[CNV_X]) &&
+            cnv_taps_equal(a->term[t].axis[CNV_Y], b->term[t].axis[CNV_Y]);
+  return equal;
+}
+
+/* A number changes the taps of the filters that name it, and of no others. sigma does so beside a radius, and angle
+ * with a directional gradient. */
+START_TEST(test_named_properties)
+{
+  static const char *const names[] = {"amount", "angle", "gradient", "sigma"};
+
+  for (const CnvFilterInfo *info = cnv_filters; info->nick.nick; info++)
+    for (guint i = 0; i < G_N_ELEMENTS(names); i++) {
+      CnvFilter filter = filter_of(info->nick.value, info->default_radius), changed;
+      CnvKernel kernel, other;
+
+      filter.angle = 20;
+      filter.gradient = CNV_GRADIENT_DIRECTIONAL;
+      if (info->nick.value == CNV_FILTER_CUSTOM)
+        filter.kernel = cnv_taps_new(2, 2, (const double[]){1, 2, 3, 4});
+      changed = filter;
+      changed.amount += i == 0 ? 1 : 0;
+      changed.angle += i == 1 ? 50 : 0;
+      changed.gradient = i == 2 ? CNV_GRADIENT_X : filter.gradient;
+      changed.sigma += i == 3 ? 1.7 : 0;
+      kernel = generate(&filter, full_size);
+      other = generate(&changed, full_size);
+      ck_assert_msg(kernels_equal(&kernel, &other) != cnv_filter_uses(filter.type, names[i]), "%s of %s", names[i],
+                    info->nick.nick);
+      cnv_kernel_clear(&kernel);
+      cnv_kernel_clear(&other);
+      cnv_filter_clear(&filter);
+    }
+}
+END_TEST
+
 static void
 add_tests(TCase *tcase)
 {
@@ -504,6 +547,7 @@ add_tests(TCase *tcase)
   tcase_add_test(tcase, test_limits);
   tcase_add_test(tcase, test_limits_of_motion);
   tcase_add_test(tcase, test_all_filters);
+  tcase_add_test(tcase, test_named_properties);
 }
 
 int

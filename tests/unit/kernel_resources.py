@@ -13,10 +13,10 @@ import sys
 from pathlib import Path
 
 COPY_ENGINE_STACK = 8  # ptxas takes so many bytes for bulk tensor copies on sm_120
-MAY_USE_LOCAL_MEMORY = re.compile(r'cnv_(naive|mosaic|stage_in|stage_out|cover|one_tap_u\d+)$|^(?!cnv_)')
+MAY_USE_LOCAL_MEMORY = re.compile(r'cnv_(naive|mosaic|stage|cover|one_tap_u\d+)$|^(?!cnv_)')
 # Kernels with block jobs, and copies. All others ask for shared memory at the launch, and may have so many bytes of their
 # own: CNV_SHARED_MAX (cuda/gpu/kinds.h), and that of fused, are the rest.
-BLOCKS = re.compile(r'cnv_(naive|mosaic|cells|tiled|rows|columns|texture|stage_in|stage_out|cover|copy|copy_jobs)$')
+BLOCKS = re.compile(r'cnv_(naive|mosaic|cells|tiled|rows|columns|texture|stage|cover|copy|copy_jobs)$')
 FUSED = re.compile(r'fused')
 TILES_SHARED_MAX, FUSED_SHARED_MAX = 4096, 22528
 KERNELS_MAX = 64  # of an architecture, without the functions that they call

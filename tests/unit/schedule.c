@@ -99,10 +99,10 @@ set_work(CnvSchedule *schedule, const CnvWork *work)
 
 static const Taps blur = {CNV_FILTER_GAUSSIAN, 3}, wide = {CNV_FILTER_GAUSSIAN, 12}, wider = {CNV_FILTER_GAUSSIAN, 20},
                   narrow = {CNV_FILTER_GAUSSIAN, 8}, widest = {CNV_FILTER_GAUSSIAN, 44},
-                  full_rank = {CNV_FILTER_CUSTOM, -1, 5, 5, 0.3}, sharpen = {CNV_FILTER_SHARPEN, 1},
-                  unsharp = {CNV_FILTER_UNSHARP, 12}, row = {CNV_FILTER_CUSTOM, -1, 49, 1, 0.1},
-                  signed_row = {CNV_FILTER_CUSTOM, -1, 3, 1, -0.9}, cells = {CNV_FILTER_MOSAIC, 8},
-                  large_cells = {CNV_FILTER_MOSAIC, 512},
+                  farthest = {CNV_FILTER_GAUSSIAN, 49}, full_rank = {CNV_FILTER_CUSTOM, -1, 5, 5, 0.3},
+                  sharpen = {CNV_FILTER_SHARPEN, 1}, unsharp = {CNV_FILTER_UNSHARP, 12},
+                  row = {CNV_FILTER_CUSTOM, -1, 49, 1, 0.1}, signed_row = {CNV_FILTER_CUSTOM, -1, 3, 1, -0.9},
+                  cells = {CNV_FILTER_MOSAIC, 8}, large_cells = {CNV_FILTER_MOSAIC, 512},
                   cells_of_3_frames = {CNV_FILTER_MOSAIC, 8, .temporal_radius = 1}, gradient = {CNV_FILTER_SOBEL, 1},
                   one_tap = {CNV_FILTER_CUSTOM, -1, 1, 1, 0.5},
                   of_3_frames = {CNV_FILTER_GAUSSIAN, 2, .temporal_radius = 1},
@@ -581,10 +581,11 @@ START_TEST(test_weighed_tiles)
     guint n_regions;
     gboolean invert, interlaced, tiled;
   } rows[] = {
-      {&blur, "NV12", 1, FALSE, FALSE, TRUE},  {&wider, "NV12", 2, TRUE, FALSE, TRUE},
-      {&blur, "RGBA", 1, FALSE, FALSE, TRUE},  {&blur, "NV12", 2, FALSE, FALSE, FALSE},
-      {&blur, "NV12", 1, FALSE, TRUE, FALSE},  {&widest, "NV12", 1, FALSE, FALSE, FALSE},
-      {&blur, "YUY2", 1, FALSE, FALSE, FALSE}, {&sharpen, "GRAY8", 1, FALSE, FALSE, FALSE},
+      {&blur, "NV12", 1, FALSE, FALSE, TRUE},      {&wider, "NV12", 2, TRUE, FALSE, TRUE},
+      {&blur, "RGBA", 1, FALSE, FALSE, TRUE},      {&blur, "NV12", 2, FALSE, FALSE, FALSE},
+      {&blur, "NV12", 1, FALSE, TRUE, FALSE},      {&widest, "NV12", 1, FALSE, FALSE, TRUE},
+      {&farthest, "NV12", 1, FALSE, FALSE, FALSE}, {&blur, "YUY2", 1, FALSE, FALSE, FALSE},
+      {&sharpen, "GRAY8", 1, FALSE, FALSE, FALSE},
   };
 
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {

@@ -57,6 +57,7 @@ static const Row rows[] = {
     {"P010_10LE", 320, 200, CNV_FILTER_CUSTOM, -1, 7, 7, TENSOR, .region = 2},
     {"NV12", 640, 360, CNV_FILTER_GAUSSIAN, 4, TENSOR, .region = 2, .weighed = TRUE},
     {"NV12", 640, 360, CNV_FILTER_GAUSSIAN, 28, TENSOR, .region = 2, .weighed = TRUE},
+    {"NV12", 640, 360, CNV_FILTER_GAUSSIAN, 48, TENSOR, .region = 2, .weighed = TRUE},
     {"GRAY8", 320, 200, CNV_FILTER_SOBEL, 1, TENSOR},
     {"P010_10LE", 320, 200, CNV_FILTER_SOBEL, 3, TENSOR},
     {"NV12", 320, 200, CNV_FILTER_UNSHARP, 8, TENSOR},

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Arguments of the kernels, from the host (launch.c, passes.c, tile_jobs.c): plain C, for both compilers. A launch has
- * a list of jobs, and a block finds its job by its number, so all planes and regions of a frame share one launch.
+ * Arguments that the host (launch.c, passes.c, tile_jobs.c) passes to the kernels: plain C, for both compilers. A
+ * launch has a list of jobs. A block finds its job by its number, so all planes and regions of a frame share one
+ * launch.
  */
 #pragma once
 
@@ -9,7 +10,7 @@
 
 #include "plan/cells.h"
 
-/* Floats of taps in constant memory, of which a module has 64 KiB. Kernel arguments are elsewhere. */
+/* Most floats of taps in constant memory: the 64 KiB of a module. Kernel arguments are elsewhere. */
 #define CNV_CONSTANT_TAPS 16384
 #define CNV_CONSTANT_SYMBOL "cnv_taps"
 
@@ -24,8 +25,7 @@
 /* Threads per block of kernels with block jobs. */
 #define CNV_BLOCK_THREADS 256
 
-/* Samples and rows that such a block computes. naive, texture, stage_in and stage_out: one thread per sample or pixel.
- */
+/* Samples and rows that a block of 256 threads computes. naive, texture and stage: one thread per sample or pixel. */
 #define CNV_POINT_WIDTH 32
 #define CNV_POINT_HEIGHT 8
 /* tiled and columns: a thread computes CNV_OUTPUTS samples, one below the other. */
@@ -36,8 +36,8 @@
 #define CNV_ROWS_HEIGHT 8
 #define CNV_OUTPUTS 8
 
-/* mosaic: threads per row of a block, one word each; a block has about this number of bytes and rows of whole cells, at
- * least one cell. The samples of a row, including those in its first and last word, should fit the threads. */
+/* mosaic: threads per row of a block, one word each. A block has whole cells, at least one, of about
+ * CNV_MOSAIC_WIDTH bytes and CNV_MOSAIC_HEIGHT rows. The words of a row should not outnumber its threads. */
 #define CNV_MOSAIC_THREADS 64
 #define CNV_MOSAIC_WIDTH 248
 #define CNV_MOSAIC_HEIGHT 16 /* 400x400 at r=8: 17.2 us; 32: 24.6, 64: 43; the whole frame 83, 84, 83 */
@@ -63,15 +63,15 @@ cnv_mosaic_blocks(const CnvPlane *plane, const CnvJob *job, int axis)
   return (cells + cnv_mosaic_cells(plane, axis) - 1) / cnv_mosaic_cells(plane, axis);
 }
 
-/* cells: threads of a block each read and write 16 bytes of a row. */
+/* cells: bytes of a row that a thread reads and writes. */
 #define CNV_CELLS_CHUNK 16
 #define CNV_CELLS_BLOCKS 4     /* blocks that fit a multiprocessor of sm_90 at once */
 #define CNV_CELLS_BATCH 9      /* rows whose samples a thread loads at once */
 #define CNV_CELLS_MAX 448      /* most pixels of a row of a block's cells */
-#define CNV_CELLS_MAX_ROWS 128 /* of a block */
-#define CNV_CELLS_SUMS 2048    /* most sums of a turn's wide cells and their channels */
+#define CNV_CELLS_MAX_ROWS 128 /* most rows of cells of a block */
+#define CNV_CELLS_SUMS 2048    /* most sums of wide cells in a turn: one per cell and channel */
 
-/* Small cells: words of a row of a thread's group of cells, divided by the luma samples of a cell along x. */
+/* Small cells: words of a row of a thread's group of cells, divided by a cell's luma samples along x. */
 #define CNV_CELLS_GROUP_WORDS(cell) ((cell) == 3 ? 2 : 1)
 #define CNV_CELLS_GROUP_MAX 7 /* largest small cell, in luma samples along an axis */
 
@@ -88,10 +88,12 @@ typedef struct {
   int slices;      /* blocks that share cells, some rows each; if more than 1, an earlier launch computes their sums */
 } CnvCellBlocks;
 
-/* A job of a kernel with block jobs. It has blocks first_block up to that of the next job, blocks_x of them side by
- * side. Kernels with row sums have sums_rows rows of sums_stride floats for each term, one term after the other, from
- * float number `sums` of the launch on; multiples of 8 and 64, for at least the rows that the job's columns read.
- * `cells` has the sums of each block's cells there, if it has slices. */
+/* A job of a kernel with block jobs. Its blocks are first_block to the one before the next job's, `columns` of them
+ * side by side.
+ *
+ * Row sums begin at float number `sums` of the launch. Each term has sums_rows rows of sums_stride floats, after those
+ * of the term before. sums_rows, a multiple of 8, includes all rows that the job's columns read; sums_stride is a
+ * multiple of 64. The kernel cells has the sums of each block's cells there if it has slices. */
 typedef struct {
   CnvJob job;
   int first_block, columns;
@@ -100,15 +102,15 @@ typedef struct {
   CnvCellBlocks cells;
 } CnvBlockJob;
 
-/* The frames of a history that are added up, each with a weight. `delta`: bytes from the frame `in`, multiples of
- * CNV_SOURCE_STEP. n = 0: only `in`. */
+/* The frames of a history that are added up, each with a weight. delta: bytes from the frame `in` to each, multiples of
+ * CNV_SOURCE_STEP. n = 0: there is only `in`. */
 typedef struct {
   int n;
   float weight[CNV_ARGS_SOURCES];
   int64_t delta[CNV_ARGS_SOURCES];
-  int64_t first; /* the least of them, or 0 */
-  /* The weights, none below 0, as integers of 16 bits times `unit`, two in a word; an odd number of them is followed by
-   * 0. */
+  int64_t first; /* the least delta, or 0 */
+  /* If no weight is negative: the weights as integers of 16 bits, which times `unit` are the weights. A word has two;
+   * the last one of an odd number is followed by 0. */
   uint32_t integer[(CNV_ARGS_SOURCES + 1) / 2];
   uint32_t integer_sum;
   float unit;
@@ -116,7 +118,7 @@ typedef struct {
 
 #define CNV_SOURCE_STEP 256
 
-/* Device addresses of planes, and bytes from row to row. */
+/* Device addresses of planes, and their strides in bytes. */
 typedef struct {
   uint64_t address[CNV_MAX_PLANES];
   int stride[CNV_MAX_PLANES];
@@ -134,41 +136,42 @@ typedef struct {
   int64_t staged_size;                            /* bytes from the staged form of one source to that of the next */
   uint64_t texture[CNV_MAX_PLANES], sums_texture; /* texture: objects over `in` and `sums`, of single samples */
   uint64_t texture_start[CNV_MAX_PLANES];         /* address of the first sample, at or before `in` */
-  int only_sums;                                  /* cells, texture: computes only the sums of slices or rows */
+  int is_first;                                   /* CnvKernelKind.is_first */
 } CnvBlockArgs;
 
-/* Arguments of cover, which computes the coverage of jobs: device addresses of CnvBlockJob, of the arrays of CnvCover,
- * and of the coverage. Below: pixels and rows of a block, of 32 x CNV_COVER_HEIGHT threads. */
+/* The arguments of cover, which computes the coverage of jobs: device addresses of CnvBlockJob, of the arrays of
+ * CnvCover, and of the coverage. */
 typedef struct {
   uint64_t jobs, grids, cells, lists, shapes, places, mask_cells, coverage;
   int n_jobs;
 } CnvCoverArgs;
 
+/* cover: pixels and rows of a block of 32 x CNV_COVER_HEIGHT threads. */
 #define CNV_COVER_WIDTH 128
 #define CNV_COVER_HEIGHT 8
 
-/* A job with its plane and addresses, as kernels work on it. */
+/* A job with its plane and addresses, as kernels use it. */
 typedef struct {
   CnvPlane a;
   CnvJob job;
-  uint64_t in;        /* first sample of the window, and bytes from row to row */
-  uint64_t out, back; /* addresses of the job's first output, and of the input's sample at that place */
-  int in_stride, out_stride;
-  int bytes;         /* bytes of a sample; staged planes: float32 */
-  int width, height; /* of the window */
-  int x, y;          /* of the job's first sample, relative to the window */
+  uint64_t in;               /* address of the window's first sample */
+  uint64_t out, back;        /* addresses of the job's first output, and of the input's sample at that place */
+  int in_stride, out_stride; /* bytes */
+  int bytes;                 /* bytes of a sample; staged planes: float32 */
+  int width, height;         /* of the window */
+  int x, y;                  /* of the job's first sample, relative to the window */
   CnvSources sources;
   /* The block's part of the job; only in kernels. */
   int block_x, block_y;
   uint64_t coverage;
-  float *row_sums; /* the job's */
+  float *row_sums; /* of the job */
   int sums_stride, sums_rows;
   int columns; /* of CnvBlockJob, as is `cells` */
   CnvCellBlocks cells;
 } CnvBlock;
 
-/* Fills in addresses and sizes, from the job and plane m of the addresses. Staged planes are not moved; stage_out does
- * that. */
+/* Fills in addresses and sizes from the job and plane m of the addresses. Staged planes are not moved here: stage_out
+ * moves them. */
 CNV_HOST_DEVICE static inline void
 cnv_block_locate(CnvBlock *b, const CnvAddresses *in, const CnvAddresses *out, int m)
 {
@@ -190,7 +193,7 @@ cnv_block_locate(CnvBlock *b, const CnvAddresses *in, const CnvAddresses *out, i
   b->y = p->y - p->window_y;
 }
 
-/* Fills them in from the launch's addresses. */
+/* Fills in addresses and sizes from the launch's arguments. */
 CNV_HOST_DEVICE static inline void
 cnv_block_locate_in(CnvBlock *b, const CnvBlockArgs *l)
 {
@@ -204,46 +207,47 @@ typedef struct {
   uint64_t in, out;
   int in_stride, out_stride; /* bytes */
   int bytes, rows;           /* bytes of a row, and rows to copy */
-  /* If kinds is not 0, only tiles of the kind CNV_TILE_KEPT: device address of CnvTileKind, as bytes; 2^32 / the bytes
-   * of a tile's row, a multiple of 16, and / its rows, a multiple of 8, rounded up; and tiles of a row. */
+  /* kinds: device address of the CnvTileKind of each tile, as bytes. Only tiles of the kind CNV_TILE_KEPT are copied.
+   * 0: all bytes are copied. tile_inverse: 2^32 divided by the bytes of a tile's row (a multiple of 16) and by its rows
+   * (a multiple of 8), rounded up. */
   uint64_t kinds;
   uint32_t tile_inverse[CNV_N_AXES];
-  int columns;
+  int columns; /* tiles side by side */
 } CnvCopyPlane;
 
 /* copy: blockIdx.z is the plane. */
 typedef struct {
   CnvCopyPlane plane[CNV_MAX_PLANES];
-  /* The previous launch writes other samples of the output, and let this one begin when all earlier launches were done.
-   * So the kernel waits for it only at its end. */
+  /* The previous launch writes other samples of the output, and lets this one begin after all earlier launches are
+   * done. So the kernel waits for the previous launch only at its end. */
   int beside;
 } CnvCopyArgs;
 
-/* A copy thread moves 16 bytes where addresses allow. Threads of a block: 32 x 8. */
+/* A copy thread moves 16 bytes if addresses allow. Threads of a block: 32 x 8. */
 #define CNV_COPY_BYTES 16
 
-/* copy_jobs: rectangles of planes of memory. A row's first block begins at a multiple of CNV_COPY_BYTES at or before
- * it. */
+/* copy_jobs: a rectangle of a plane of memory. A row's first block begins at the last multiple of CNV_COPY_BYTES at or
+ * before the row's first byte. */
 typedef struct {
-  int plane, x, y, bytes, rows; /* x: bytes from a row's beginning; rows: each `step` rows after the one before */
-  int step;
+  int plane, x, y, bytes, rows; /* x: bytes from the beginning of a row */
+  int step;                     /* from each row to the next, in rows of the plane */
   int first_block, columns;
 } CnvCopyJob;
 
 typedef struct {
-  uint64_t jobs, blocks; /* device addresses: CnvCopyJob; uint32_t of each block, the number of its job */
+  uint64_t jobs, blocks; /* device addresses: CnvCopyJob; for each block the number of its job (uint32_t) */
   CnvAddresses in, out;
 } CnvCopyJobsArgs;
 
 /* Tile jobs, for kernels that filter a job in one launch (fused, one_tap, blur, dense). A block has CNV_TILE_WARPS
- * warps (one_tap: CNV_ONE_TAP_WARPS) and filters one tile; the tiles of a job are numbered row by row. Samples are
- * counted along a row over all channels, so that one kernel serves any number of channels: a tap's neighbour is
- * `channels` samples away. */
+ * warps (one_tap: CNV_ONE_TAP_WARPS) and filters one tile. The tiles of a job are numbered row by row. Samples are
+ * counted along a row over all channels, so that one kernel serves any number of channels: neighbouring taps are
+ * `channels` samples apart. */
 #define CNV_TILE_WARPS 4
 #define CNV_TILE_JOBS_INLINE 4 /* up to this number of jobs are arguments; more are in memory */
 
 /* Tiles of samples in shared memory (tile.cuh): samples of a dense tile's width; apron in bytes, rounded up to 16; row
- * pitch, an odd number of 16-byte units so that eight rows fall into different banks; bytes of a tile. */
+ * pitch, an odd number of units of 16 bytes so that eight rows fall into different banks; bytes of a tile. */
 #define CNV_TILE_WIDTH (32 * CNV_TILE_WARPS)
 #define CNV_TILE_APRON(bytes) (((bytes) + 15) / 16 * 16)
 #define CNV_TILE_PITCH(unit, row_bytes, lead_bytes)                                                                    \
@@ -259,59 +263,63 @@ typedef struct {
 #define CNV_BULK_COPIES 0
 #endif
 
-/* Most samples of a tile's row with its apron; of decimate's. */
+/* Most samples of a tile's row with its apron: of all kernels except decimate, and of decimate. */
 #define CNV_TILE_SAMPLES 336
 #define CNV_DECIMATE_SAMPLES(wide) ((wide) ? 640 : CNV_TILE_SAMPLES)
 
 /* Most rows that the copy engine loads at once. */
 #define CNV_TILE_MAP_ROWS 256
 
-/* blur: name, bits of a sample, steps of 16 samples along x and of 16 rows that 16 outputs reach over, groups of 16
- * samples that a warp makes side by side, numbers that taps and row sums are made of, frames (2: sums of two and more),
- * rows of a tile, blocks that should fit a multiprocessor; 1 if there is a kernel NAME_plain, too, for launches without
- * coverage. Those take 0.4 to 1 us less of 11 to 16 (4K NV12), since code for coverage takes instructions of every
- * block and room in the instruction cache. */
+/* Variants of blur: name; bits of a sample; steps of 16 samples along x, and of 16 rows, that 16 outputs read; groups
+ * of 16 samples that a warp computes side by side; f16 numbers per tap and row sum; frames (2: two or more); rows of a
+ * tile; blocks that should fit a multiprocessor; plain: 1 if the kernel has a second form for plain launches
+ * (CnvTileArgs.plain). That form takes 0.4 to 2 us less of 11 to 16 (4K NV12), because other code costs instructions in
+ * every block, and space in the instruction cache. */
 #define CNV_BLUR_VARIANTS(V)                                                                                           \
   V(blur, 8, 2, 2, 2, 1, 1, 80, 7, 1)                                                                                  \
-  V(blur, 8, 3, 3, 2, 1, 1, 96, 5, 0)                                                                                  \
-  V(blur, 8, 5, 2, 2, 1, 1, 112, 5, 0)                                                                                 \
-  V(blur, 8, 7, 3, 2, 1, 1, 112, 4, 0)                                                                                 \
-  V(blur, 8, 5, 5, 2, 1, 1, 80, 3, 0)                                                                                  \
+  V(blur, 8, 3, 3, 2, 1, 1, 96, 5, 1)                                                                                  \
+  V(blur, 8, 5, 2, 2, 1, 1, 112, 5, 1)                                                                                 \
+  V(blur, 8, 7, 3, 2, 1, 1, 112, 4, 1)                                                                                 \
+  V(blur, 8, 5, 5, 2, 1, 1, 80, 3, 1)                                                                                  \
   V(blur_split, 8, 3, 3, 1, 2, 1, 128, 4, 0)                                                                           \
-  V(blur_split, 16, 2, 2, 2, 2, 1, 64, 4, 0)                                                                           \
+  V(blur_split, 16, 2, 2, 2, 2, 1, 64, 4, 1)                                                                           \
   V(blur_split, 16, 3, 3, 1, 2, 1, 128, 4, 0)                                                                          \
   V(blur_split, 16, 5, 5, 1, 2, 1, 128, 3, 0)                                                                          \
   V(blur_over_time, 8, 2, 2, 2, 2, 2, 64, 4, 0)                                                                        \
   V(blur_over_time, 8, 5, 5, 1, 2, 2, 128, 3, 0)                                                                       \
   V(blur_over_time, 16, 5, 5, 1, 2, 2, 128, 3, 0)
-/* The same of words of four channels, one of which is copied: steps of 16 pixels along x and of 16 rows, rows of a
- * tile, blocks, plain; and samples of a tile's width, 16 pixels of each warp. */
+/* Variants of blur_pixels, for words of four channels, one of which is copied: steps of 16 pixels along x, and of 16
+ * rows; rows of a tile; blocks; plain. */
 #define CNV_BLUR_PIXELS_VARIANTS(V)                                                                                    \
-  V(2, 2, 64, 5, 0)                                                                                                    \
-  V(3, 3, 64, 4, 0)
+  V(2, 2, 64, 5, 1)                                                                                                    \
+  V(3, 3, 64, 4, 1)
+/* Samples of a tile's width: 16 pixels of each warp. */
 #define CNV_PIXEL_WIDTH (64 * CNV_TILE_WARPS)
-/* The same of samples of 11 to 16 bits: steps along x and of 16 rows, groups of 16 samples, rows of a tile, blocks. */
+/* Variants of blur_deep, for samples of 11 to 16 bits: steps along x and y; groups of 16 samples; rows of a tile;
+ * blocks. */
 #define CNV_BLUR_DEEP_VARIANTS(V)                                                                                      \
   V(2, 2, 1, 80, 5)                                                                                                    \
   V(3, 3, 2, 64, 3)                                                                                                    \
   V(5, 2, 2, 64, 3)                                                                                                    \
   V(5, 5, 1, 128, 3)
-/* Lower bits of a sample, and their range; what the upper part of a row sum is a multiple of, in levels. */
-#define CNV_DEEP_BITS 6
-#define CNV_DEEP_UNIT (1 << CNV_DEEP_BITS)
-#define CNV_DEEP_ROW_UNIT 32
-/* Normalised convolution (convolve/work.h) of samples of 8 bits. Variants: steps along either axis, those of the
- * kernel, rows of a tile, blocks; kernels: steps, blocks. */
+#define CNV_DEEP_BITS 6                    /* bits of the lower part of a sample */
+#define CNV_DEEP_UNIT (1 << CNV_DEEP_BITS) /* levels of one step of a sample's upper part */
+#define CNV_DEEP_ROW_UNIT 32               /* levels of one step of a row sum's upper part */
+/* blur_weighed: normalised convolution (convolve/work.h) of samples of 8 bits. Variants: steps along each axis; steps
+ * of the kernel that runs it; rows of a tile; blocks. Kernels: steps; blocks. */
 #define CNV_BLUR_WEIGHED_VARIANTS(V)                                                                                   \
   V(2, 3, 80, 4)                                                                                                       \
   V(3, 3, 80, 4)                                                                                                       \
-  V(5, 5, 64, 3)
+  V(5, 5, 64, 3)                                                                                                       \
+  V(7, 7, 64, 2)
 #define CNV_BLUR_WEIGHED_KERNELS(V)                                                                                    \
   V(3, 4)                                                                                                              \
-  V(5, 3)
+  V(5, 3)                                                                                                              \
+  V(7, 2)
 #define CNV_WEIGHED_WIDTH (32 * CNV_TILE_WARPS)
-#define CNV_WEIGHED_UNIT 16777216.0 /* factor on the quotient of its sums */
-/* blur_ring: name, bits, steps along x, numbers, rows of a round by 16, blocks; steps along y are free. */
+#define CNV_WEIGHED_UNIT 16777216.0 /* factor of the quotient of its sums */
+/* Variants of blur_ring, with any steps along y: name; bits; steps along x; f16 numbers per tap and row sum; rows of a
+ * round divided by 16; blocks. */
 #define CNV_RING_VARIANTS(V)                                                                                           \
   V(ring, 8, 9, 1, 4, 4)                                                                                               \
   V(ring, 8, 17, 1, 4, 2)                                                                                              \
@@ -320,9 +328,9 @@ typedef struct {
 #define CNV_RING_WIDTH 64 /* samples of a strip's width */
 #define CNV_RING_ROWS 448 /* most rows of a strip */
 #define CNV_RING_STEPS 17 /* most steps along y */
-/* Groups of 16 rows of row sums in the ring, if a round loads `blocks` groups. */
+/* Groups of 16 rows of row sums that the ring holds, if a round loads `blocks` groups. */
 #define CNV_RING_SLOTS(steps, blocks) (((steps) + (blocks)-2) / (blocks) * (blocks) + (blocks))
-/* Samples or rows on either side that k steps include. */
+/* Samples or rows on each side of 16 outputs that k steps include. */
 #define CNV_BLUR_LEAD(k) (8 * ((k)-1))
 #define CNV_BLUR_ROWS 128 /* most rows of a tile */
 
@@ -337,39 +345,40 @@ cnv_ring_bytes(int bytes, int pitch, int k_x, int steps, int blocks, int parts)
          (k_x + steps) * parts * fragment + CNV_TILE_WARPS * 32 * (out_width * bytes + 16);
 }
 
-/* dense: bits of a sample, steps of 16 bytes that a window has, terms, digits, rows of taps in registers (even; 0: any
- * number of them from memory), samples that a warp makes side by side, blocks that should fit a multiprocessor, plain.
- * Samples of 16 bits take three digits, and so does the sum of two digits of taps with them. */
+/* Variants of dense: bits of a sample; steps of 16 bytes of a window; terms; digits of a sum; rows of taps in registers
+ * (even; 0: any number, from memory); samples that a warp computes side by side; blocks that should fit a
+ * multiprocessor; plain. Sums of samples of 16 bits have three digits, because both samples and taps have two. */
 #define CNV_DENSE_VARIANTS(V)                                                                                          \
-  V(8, 1, 1, 1, 4, 32, 7, 0)                                                                                           \
+  V(8, 1, 1, 1, 4, 32, 7, 1)                                                                                           \
   V(8, 1, 1, 2, 4, 32, 7, 1)                                                                                           \
-  V(8, 1, 1, 2, 6, 32, 6, 0)                                                                                           \
-  V(8, 1, 1, 2, 8, 32, 6, 0)                                                                                           \
+  V(8, 1, 1, 2, 6, 32, 6, 1)                                                                                           \
+  V(8, 1, 1, 2, 8, 32, 6, 1)                                                                                           \
   V(8, 2, 1, 2, 0, 64, 4, 0)                                                                                           \
   V(8, 3, 1, 2, 0, 64, 4, 0)                                                                                           \
   V(8, 6, 1, 3, 0, 32, 3, 0)                                                                                           \
-  V(8, 1, 2, 1, 4, 32, 7, 0)                                                                                           \
+  V(8, 1, 2, 1, 4, 32, 7, 1)                                                                                           \
   V(8, 4, 2, 2, 0, 32, 2, 0)                                                                                           \
   V(16, 2, 1, 3, 0, 32, 4, 0)                                                                                          \
   V(16, 4, 1, 3, 0, 32, 4, 0)                                                                                          \
   V(16, 6, 1, 3, 0, 32, 3, 0)                                                                                          \
   V(16, 4, 2, 3, 0, 32, 2, 0)
-/* Over time, for samples of 8 bits: rows of taps, pairs of frames, blocks that should fit a multiprocessor, plain. */
+/* Variants of dense_over_time, for samples of 8 bits: rows of taps; pairs of frames; blocks that should fit a
+ * multiprocessor; plain. */
 #define CNV_DENSE_OVER_TIME_VARIANTS(V)                                                                                \
-  V(3, 2, 6, 0)                                                                                                        \
-  V(5, 3, 4, 0)
+  V(3, 2, 6, 1)                                                                                                        \
+  V(5, 3, 4, 1)
 #define CNV_DENSE_ROWS 64           /* rows of a tile */
 #define CNV_DENSE_ROWS_OVER_TIME 32 /* rows of a tile of dense_over_time */
 #define CNV_DENSE_K 16              /* bytes of a step */
-/* Products of 8 outputs that share a window of the tile, and the samples of it on either side of the outputs. */
+/* Products of 8 outputs that share a window of the tile; and samples of a window on each side of its outputs. */
 #define CNV_DENSE_PRODUCTS(bytes, k) ((k) == (bytes) ? 1 : 2)
 #define CNV_DENSE_LEAD(bytes, k) (8 * (k) / (bytes)-4 * CNV_DENSE_PRODUCTS(bytes, k))
 /* Row pitch of dense_over_time, whose lanes read adjacent words. */
 #define CNV_DENSE_PITCH_OVER_TIME (CNV_TILE_WIDTH + 2 * CNV_TILE_APRON(CNV_DENSE_LEAD(1, 1)))
-/* Fragments of a variant's taps of two rows: each is the operand B of one product, two words per lane. */
+/* Fragments of the taps of two rows: each is the operand B of one product, two words per lane. */
 #define CNV_DENSE_FRAGMENTS(bytes, k, terms, digits) ((k) * (terms) * (digits)*CNV_DENSE_PRODUCTS(bytes, k))
 
-/* one_tap: warps of a block, bytes and rows of a tile */
+/* one_tap: warps of a block; bytes and rows of a tile. */
 #define CNV_ONE_TAP_WARPS 8
 #define CNV_ONE_TAP_BYTES 512
 #define CNV_ONE_TAP_ROWS 16
@@ -388,21 +397,21 @@ cnv_ring_bytes(int bytes, int pitch, int k_x, int steps, int blocks, int parts)
  * 3 * D - 2 taps of a spline of three boxes of D pixels. It is stored as a number of 16 bits, of which the lower
  * CNV_DECIMATED_BITS are a fraction, so that flat content is exact. */
 typedef struct {
-  int first[CNV_N_AXES], last[CNV_N_AXES]; /* first and last sample: those beyond equal these or are not read */
+  int first[CNV_N_AXES], last[CNV_N_AXES]; /* first and last sample; samples beyond equal these or are not read */
   uint8_t shift[CNV_N_AXES];               /* log2 of the step */
   int pitch, plane;                        /* numbers from row to row, and from channel to channel */
-  uint32_t at; /* index of the first row's first number, CNV_DECIMATED_MARGIN before the first sample */
+  uint32_t at; /* index of the first row's first number, which is CNV_DECIMATED_MARGIN before the first sample */
 } CnvLattice;
 
 typedef struct {
   CnvLattice from, to; /* the lattices that are read and computed */
   float gain;          /* interpolate: sum of the taps */
   int anchor;          /* pixel of sample 0 along x, a multiple of 16; along y it is the job's first row */
-  int16_t lead[CNV_N_AXES],
-      n[CNV_N_AXES]; /* interpolate: an output's first sample, relative to its own, and how many it reads */
-  int16_t groups;    /* decimate: groups of 16 samples side by side in a tile: 1, 2 or 4 */
-  int16_t pitch;     /* decimate: bytes from row to row of a tile */
-  int bands_begin;   /* decimate: byte of shared memory where bands begin */
+  int16_t lead[CNV_N_AXES], n[CNV_N_AXES]; /* interpolate: first sample that an output reads, relative to the sample at
+                                            * its place, and number of samples that it reads */
+  int16_t groups;                          /* decimate: groups of 16 samples side by side in a tile: 1, 2 or 4 */
+  int16_t pitch;                           /* decimate: bytes from row to row of a tile */
+  int bands_begin;                         /* decimate: byte of shared memory where bands begin */
 } CnvDecimation;
 
 #define CNV_DECIMATED_BITS(bytes) ((bytes) == 1 ? 8 : 6)
@@ -410,13 +419,14 @@ typedef struct {
 #define CNV_DECIMATED_BEYOND 72 /* at least this many numbers after them, equal to the last */
 #define CNV_DECIMATE_APRON 16   /* pixels of a tile to the left of its first sample */
 #define CNV_DECIMATE_ROWS 16    /* most samples of a column that a tile computes */
-/* Lanes that share a sample of decimate_again, by the steps down a column: a lane has at most two of its rows. */
+/* Lanes that compute a sample of decimate_again together: each reads at most two rows. shift: log2 of the step along y.
+ */
 #define CNV_DECIMATE_AGAIN_LANES(shift) (2 << (shift))
-/* Outputs of a column that a tile computes; more if there are still enough blocks for the whole GPU. */
+/* Rows of a tile of interpolate: MORE if that still gives enough blocks for the whole GPU. */
 #define CNV_INTERPOLATE_ROWS 64
 #define CNV_INTERPOLATE_MORE_ROWS 128
 
-/* Most samples that 16 outputs read, and that one output reads. */
+/* Most samples along an axis that 16 outputs read, and that one output reads. */
 #define CNV_INTERPOLATE_WINDOW(bytes) (32 * (bytes))
 #define CNV_INTERPOLATE_TAPS(bytes) (CNV_INTERPOLATE_WINDOW(bytes) - 7)
 /* Variants: name, bits, most channels, whether there are more than two, and blocks that should fit a multiprocessor.
@@ -439,10 +449,10 @@ typedef struct {
 #define CNV_INTERPOLATE_WIDTH(channels) ((channels)*CNV_INTERPOLATE_PIXELS(channels))
 /* Pixels of a step of products. */
 #define CNV_DECIMATE_UNIT(bytes) (32 / (bytes))
-/* Steps along x of 16 samples, and steps of 16 rows that 8 samples of a column reach over. */
+/* Steps along x of 16 samples, and steps of 16 rows that 8 samples of a column read. */
 #define CNV_DECIMATE_STEPS_X(bytes, step) ((17 * (step) + 15 + CNV_DECIMATE_UNIT(bytes) - 1) / CNV_DECIMATE_UNIT(bytes))
 #define CNV_DECIMATE_STEPS_Y(step) ((10 * (step)-3) / 16 + 1)
-/* Fragments of taps along x: by where 16 outputs lie between samples; and along y. */
+/* Positions that 16 outputs may have between samples, along x and along y. Each has fragments of taps of its own. */
 #define CNV_INTERPOLATE_PLACES_X(shift) ((shift) > 3 ? 1 << ((shift)-3) : 1)
 #define CNV_INTERPOLATE_PLACES_Y(shift) ((shift) > 3 ? CNV_INTERPOLATE_MORE_ROWS / 16 : 1 << ((shift)-1))
 
@@ -454,7 +464,7 @@ cnv_interpolate_pitch(int channels, int bytes, int shift)
   return ((((CNV_INTERPOLATE_PIXELS(channels) - 16) >> shift) + 7 + CNV_INTERPOLATE_WINDOW(bytes) + 7) / 8 | 1) * 8;
 }
 
-/* Returns the fragments along y that a tile of `rows` rows needs. */
+/* Returns the positions along y that a tile of `rows` rows has. */
 CNV_HOST_DEVICE static inline int
 cnv_interpolate_places(int shift, int rows)
 {
@@ -468,8 +478,8 @@ cnv_interpolate_rows(const CnvDecimation *d, int rows)
   return ((rows - 1) >> d->from.shift[CNV_Y]) + d->n[CNV_Y];
 }
 
-/* Returns the rows of pixels of decimate's tile. Tiles of 128 rows took up to 2 us more, although they read less twice.
- */
+/* Returns the rows of pixels of decimate's tile. Tiles of 128 rows took up to 2 us more, although fewer pixels are read
+ * twice. */
 static inline int
 cnv_decimate_rows(int shift)
 {
@@ -478,24 +488,24 @@ cnv_decimate_rows(int shift)
 
 /* A job whose tiles a kernel filters in one launch. */
 typedef struct {
-  /* The numbers that kernels take for each sample: the head, CNV_TILE_JOB_HEAD words.
+  /* The head, CNV_TILE_JOB_HEAD words: the numbers that kernels need for each sample.
    *
-   * blur: what sums over rows and levels begin with, four times over, as the tensor cores' instruction reads it: a
-   * compiler that knew them to be one number would copy that for each product. blur_deep: the main and the rest sums of
-   * rows. */
+   * blur: start values of row sums and of levels, four times each, as the tensor cores' instruction reads them. If the
+   * compiler knew that the four are equal, it would copy the number for each product. blur_deep: start values of the
+   * main and of the rest sums of rows. */
   CNV_ALIGNED(16) float first_sum[4], first_level[4];
   int shift, full_bits;
   int combine;
-  int clamps, renormalizes; /* clamps: levels may lie beyond 0 and full */
+  int clamps, renormalizes; /* clamps: levels may be below 0 or above full */
   float center;             /* the tap on the sample itself; blur: in addition to the others; one_tap: the only one */
   float bias[2];            /* dense, one_tap: added to the terms' sums */
-  /* The same for all filtered channels. dense, one_tap: gain is that of sums of samples as stored. blur_weighed: gain and
-   * fraction convert the quotient of the sums to a level, as a part of full. */
+  /* These are equal for all filtered channels. dense, one_tap: gain is for sums of samples as stored. blur_weighed:
+   * gain and fraction convert the quotient of the sums to a level, as a fraction of full. */
   float mid, mid_bias, gain, fraction;
   float offset; /* blur, dense, one_tap: added to sums before they are rounded to levels */
   int base;
-  /* The bits of four samples, from a multiple of four on, that are copied from the input, as stored; samples of 8 bits
-   * use only the first number. */
+  /* Mask of the bits of four stored samples, the first at a multiple of four, that are copied from the input. For
+   * samples of 8 bits the first word is the mask. */
   CNV_ALIGNED(8) uint32_t copied_bits[2];
   int steps_y;    /* blur: steps of 16 rows that 16 outputs read */
   uint32_t bands; /* blur, dense: index of the first word of their fragments of taps */
@@ -503,14 +513,14 @@ typedef struct {
   int pointers;   /* index in the launch's addresses and strides */
 
   CnvJob job;
-  int first_block, inner_block; /* the first of tiles at the edges, and of inner ones (cnv_tile_edges) */
+  int first_block, inner_block; /* first block of the tiles at the edges, and of the inner tiles (cnv_tile_edges) */
   int columns, rows;            /* columns: tiles of a row; rows: of a tile */
   int last_row;                 /* number of the last row of tiles */
-  uint32_t inner_inverse;       /* 2^32 / (columns - 2), rounded up: for quotients without a division; 0: up to 3 */
+  uint32_t inner_inverse;       /* 2^32 / (columns - 2), rounded up, to avoid a division; 0: at most 3 columns */
   int box_rows;                 /* rows of a tile with its apron */
   int origin;                   /* first sample of the first tile, at or before the job's; a multiple of 16 */
   int top;                      /* rows that taps reach above an output */
-  int lead;                     /* fused: samples before a tile's outputs, and after them */
+  int lead;                     /* fused: samples before a tile's outputs, and as many after them */
   /* Inner tiles begin at samples inner_x0 to inner_x1 - 1 and rows inner_y0 to inner_y1 - 1: all samples that their
    * taps reach are in the window, and all of their outputs are the job's. */
   int inner_x0, inner_x1, inner_y0, inner_y1;
@@ -523,7 +533,9 @@ typedef struct {
 
 #define CNV_TILE_JOB_HEAD 28
 
-/* Tiles that fill in samples take longer than others, because their code is seldom in the instruction cache. Such
+/* Returns the number of a job's tiles at its edges.
+ *
+ * Tiles that fill in samples take longer than others, because their code is seldom in the instruction cache. Such
  * misses cost nothing in the middle of a launch, but delay its end. So tiles at the edges of a job come before its
  * inner ones. In a launch of up to CNV_TILE_JOBS_INLINE jobs, the edges of all jobs come before the inner tiles of the
  * first. 4K NV12, r=8: 12.0 us with the tiles row by row, 11.0 in this order. */
@@ -533,8 +545,7 @@ cnv_tile_edges(const CnvTileJob *job)
   return job->last_row == 0 ? job->columns : 2 * job->columns + (job->columns > 1 ? 2 : 1) * (job->last_row - 1);
 }
 
-/* Finds the column and row of a block's tile: at the edges the last row comes first, then the first row and the sides.
- */
+/* Finds the column and row of a block's tile. The order of tiles at the edges is: last row, first row, sides. */
 CNV_HOST_DEVICE static inline void
 cnv_tile_place(const CnvTileJob *job, int block, int *column, int *row)
 {
@@ -559,8 +570,8 @@ cnv_tile_place(const CnvTileJob *job, int block, int *column, int *row)
   *column = columns > 1 && n & 1 ? columns - 1 : 0;
 }
 
-/* The copy engine's coordinates in a plane: 32-bit words of a row, fields, rows of a field, and steps of
- * CNV_SOURCE_STEP bytes from the first frame that counts. */
+/* The copy engine's map of a plane. Its coordinates are: 32-bit word of a row, field, row of the field, and steps of
+ * CNV_SOURCE_STEP bytes from the frame at the lowest address. */
 typedef struct {
   CNV_ALIGNED(64) uint64_t words[16];
 } CnvTensorMap;
@@ -581,25 +592,26 @@ typedef struct {
   CnvTensorMap map[CNV_MAX_PLANES], out_map[CNV_MAX_PLANES];
   uint32_t maps; /* bit p: rows of plane p begin at multiples of 16 bytes, and there is a map if the GPU supports it */
   uint32_t out_maps; /* bit p: there is a map of output plane p */
-  /* cover_maps: bit p: there is a map of the coverage of plane p. Its tiles are loaded together with the input's if the
-   * kind of a tile is CNV_TILE_BLENDED. */
+  /* cover_maps: bit p: there is a map of the coverage of plane p. A tile of the kind CNV_TILE_BLENDED is loaded
+   * together with its coverage. */
   CnvTensorMap cover_map[CNV_MAX_PLANES];
   uint32_t cover_maps;
-  /* Device addresses. jobs: CnvTileJob if there are more than CNV_TILE_JOBS_INLINE, and after the last a number of 32
-   * bits for each block, that of its job. bands: words of bands. */
+  /* Device addresses. jobs: CnvTileJob if there are more than CNV_TILE_JOBS_INLINE, followed by the number of its job
+   * for each block (uint32_t). bands: words of bands. */
   uint64_t jobs, bands;
-  uint64_t coverage;  /* device address: of all jobs (plan/job.h) */
+  uint64_t coverage;  /* device address: coverage of all jobs (plan/job.h) */
   uint64_t decimated; /* device address: numbers of decimated samples */
-  uint64_t tiles; /* device address: CnvTilePlace of each block; 0: the blocks make all tiles of all jobs in order */
+  uint64_t tiles; /* device address: CnvTilePlace of each block; 0: the blocks filter all tiles of all jobs in order */
+  int plain;      /* no job has coverage or renormalizes, and no block waits for readers */
   int leads;      /* the launch after this one does not wait for it (CnvCopyArgs.beside) */
-  /* If all blocks run at the same time and filter in place: device address of a counter of blocks that have read their
-   * tiles (uint32_t, which wraps), and its value when all have; no block writes before. 0: blocks write another frame
-   * than they read. */
+  /* readers: device address of a counter (uint32_t, which wraps) of the blocks that have read their tiles, for launches
+   * that filter in place and whose blocks all run at the same time. No block writes before the counter has the value
+   * all_readers. 0: the blocks write another frame than they read. */
   uint64_t readers;
   uint32_t all_readers;
   int n_jobs;
-  int first_block[CNV_TILE_JOBS_INLINE]; /* of each job in `job`, as is inner_block; INT_MAX after the last */
-  int inner_block[CNV_TILE_JOBS_INLINE];
+  int first_block[CNV_TILE_JOBS_INLINE]; /* of each job in `job`; INT_MAX after the last job */
+  int inner_block[CNV_TILE_JOBS_INLINE]; /* likewise */
   CnvAddresses in, out;
   CnvTileJob job[CNV_TILE_JOBS_INLINE];
   CnvSources sources;

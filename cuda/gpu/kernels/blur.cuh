@@ -1,29 +1,32 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * blur: a row times a column of taps as two products of banded matrices on the tensor cores, mma.m16n8k16 in f16 with
- * float32 sums. A warp goes down a tile, 16 samples times M wide, by 16 rows a step; nothing passes through shared
- * memory between the products:
+ * blur: filters with a row times a column of taps, as two products with banded matrices on the tensor cores
+ * (mma.m16n8k16: f16, with float32 sums). A warp computes 16 * M samples side by side, and moves down a tile by 16 rows
+ * per step. Row sums stay in registers between the two products:
  *
  *   rows     C[x][y] = sum over k of A[x][k] * I[k][y]
  *            A: the band of the row's taps; I: the image, 16 samples of 8 rows
  *   columns  D[y][x] = sum over k of B[y][k] * C[k][x]
- *            B: the band of the column's taps; row sums of 16 rows by 8 samples, as pairs of f16, are C as they stand
+ *            B: the band of the column's taps; C: row sums of 16 rows by 8 samples. A lane's row sums, rounded to pairs
+ *            of f16, already have the layout of this operand
  *
- * Which sample is which k, and which output which row of A, is free (gpu/blur.c): so the four samples of a word are a
- * lane's two pairs of k, and its results are four neighbours of a row. A sample becomes 1024 + x by one instruction,
- * since that is what f16 0x6400 | x means; sums over A begin at -(1024 + mid) times the taps' sum, so that row sums are
- * about 0, where f16 is finest. Levels come out as 1024 + level, whose rounding to f16 is that to a level.
+ * The numbers k of samples, and the rows of A of outputs, may be assigned in any order (gpu/blur.c). They are assigned
+ * so that the four samples of a word are a lane's two pairs of k, and a lane's results are four neighbours of a row.
  *
- * SPLIT: taps and row sums are two f16 numbers each, together nearly as good as float32: for more than 8 bits, and taps
- * of both signs.
+ * One instruction makes 1024 + x of a sample x, because the f16 number with the bits 0x6400 | x is 1024 + x. Sums over
+ * A begin at -(1024 + mid) times the sum of the taps, so that row sums are about 0, where f16 is finest. The second
+ * product gives 1024 + level. There the step of f16 is 1, so rounding to f16 rounds to a level.
  *
- * Over time the weighted sums of all frames' samples take the samples' place before all that.
+ * SPLIT: each tap and each row sum is two f16 numbers, together nearly as precise as float32. This is for samples of
+ * more than 8 bits, and for taps of both signs.
+ *
+ * Over time, the weighted sums of all frames' samples first replace the samples.
  */
 #pragma once
 
 #include "gpu/kernels/blur_samples.cuh"
 
-/* Multiplies, and adds up what begins with `first`. */
+/* Sets sum to a * b + first, of fragments of matrices. */
 __device__ static void
 multiply_first(float (&sum)[4], const uint4 &a, uint32_t b0, uint32_t b1, const float4 &first)
 {
@@ -42,7 +45,7 @@ multiply(float (&sum)[4], const uint4 &a, uint32_t b0, uint32_t b1)
   multiply_first(sum, a, b0, b1, first);
 }
 
-/* Two pairs of 1024 + level, as four samples. */
+/* Packs two pairs of 1024 + level into a word of four samples. */
 __device__ static void
 word_of_levels(uint32_t &word, uint32_t low, uint32_t high, const SampleBits &)
 {
@@ -63,7 +66,7 @@ clamp_levels(uint32_t pair, __half2 full)
   return *(const uint32_t *)&clamped;
 }
 
-/* Fragments of bands: in registers, or read from memory each time where there are many. */
+/* The fragments of a band: in registers if KEPT, else read from memory at each use. */
 template <int N, bool KEPT> struct Bands {
   const uint4 *from;
   uint4 kept[KEPT ? N : 1];
@@ -80,7 +83,7 @@ template <int N, bool KEPT> struct Bands {
   }
 };
 
-/* The same, always read from memory. */
+/* The fragments of a band, read from memory at each use. */
 struct BandsInMemory {
   const uint4 *from;
 
@@ -90,15 +93,15 @@ struct BandsInMemory {
   }
 };
 
-/* Keeps a number in a register, which the compiler would rather work out anew at each turn of a loop. */
+/* Keeps a number in a register. Otherwise the compiler computes it again in each turn of a loop. */
 __device__ static void
 keep(int &number)
 {
   asm volatile("" : "+r"(number));
 }
 
-/* Sums of the taps of 16 rows along x, from the lane's first word at byte `from` on: of eight rows each, of M groups of
- * 16 samples. */
+/* Computes the row sums of two times eight rows, for M groups of 16 samples. from: the byte of the lane's first word.
+ */
 template <typename T, int K_X, int M, int PARTS, typename S, typename B>
 __device__ static void
 sum_rows(float (&sum)[2][M][4], int from, int pitch, const B &bands, const S &samples, const float4 &first)
@@ -132,8 +135,8 @@ sum_rows(float (&sum)[2][M][4], int from, int pitch, const B &bands, const S &sa
   }
 }
 
-/* Row sums of 16 rows by 16 samples as f16, as a lane has them: x and y of the first eight samples, of 8 rows each, z
- * and w of the others; and what f16 leaves of them. */
+/* Rounds a lane's row sums of 16 rows by 16 samples to f16: x and y have the first eight samples, of eight rows each; z
+ * and w have the other eight. A second part has what is left after rounding. */
 template <int PARTS>
 __device__ static void
 pack_parts(uint4 (&to)[PARTS], const float (&low)[4], const float (&high)[4])
@@ -145,8 +148,8 @@ pack_parts(uint4 (&to)[PARTS], const float (&low)[4], const float (&high)[4])
                                rest_of(to[0].z, low[2], low[3]), rest_of(to[0].w, high[2], high[3]));
 }
 
-/* Adds the taps of a column's 16 rows to levels of eight samples each; BEGINS: these begin with `first`. The product of
- * both rests is left out. */
+/* Adds the products of a column's taps with 16 rows of row sums to levels of two times eight samples. BEGINS: levels
+ * begin at `first`. The product of the rests of both is omitted. */
 template <int PARTS, bool BEGINS>
 __device__ static void
 add_columns(float (&level)[2][4], const uint4 (&sums)[PARTS], const uint4 (&band)[PARTS], const float4 &first)
@@ -168,7 +171,8 @@ add_columns(float (&level)[2][4], const uint4 (&sums)[PARTS], const uint4 (&band
   }
 }
 
-/* Adds the job's gain of the sample itself to four sums. */
+/* Adds the tap on the sample itself, `center`, to four sums. pairs: the samples as 1024 + x; mid: 1024 + the job's mid.
+ */
 __device__ static void
 add_center(float (&low)[2], float (&high)[2], const uint2 &pairs, float center, float mid)
 {
@@ -180,12 +184,17 @@ add_center(float (&low)[2], float (&high)[2], const uint2 &pairs, float center, 
   high[1] = fmaf(b.y - mid, center, high[1]);
 }
 
-/* What the loop over rows has to do, beside sums that become levels: nothing; blending by weights; clamping, and a gain
- * of the sample itself; these and renormalize; and all. Each is code of its own, which the others need not step over.
- */
-enum BlurMode { BLUR_PLAIN, BLUR_BLEND, BLUR_SHARP, BLUR_RENORMALIZE, BLUR_ALL };
+/* What the loop over rows does in addition to converting sums to levels. Each mode is compiled separately, so its loop
+ * has only the instructions that it needs. */
+enum BlurMode {
+  BLUR_PLAIN,       /* nothing */
+  BLUR_BLEND,       /* blends by weights */
+  BLUR_SHARP,       /* clamps, and adds the tap on the sample itself */
+  BLUR_RENORMALIZE, /* as BLUR_SHARP, and renormalizes */
+  BLUR_ALL          /* all of these */
+};
 
-/* Moves two of 1024 + level to the input's, of a pair, by the weights of another pair. */
+/* Blends two levels with the input by weights. All are 1024 + x. */
 __device__ static void
 blend_pair(float (&level)[2], uint32_t input, uint32_t weights)
 {
@@ -196,17 +205,18 @@ blend_pair(float (&level)[2], uint32_t input, uint32_t weights)
   level[1] = fmaf(level[1] - own.y, fmaf(weight.y, unit, -1024.0f * unit), own.y);
 }
 
-/* What blend_sums adds to a level. */
+/* Added to a level for blend_sums. */
 #define BLENDED_SUM (32768.0f + 71.0f / 256.0f)
 
-/* Four levels of 8 bits between those of the input and others, by weights, in integers:
+/* Blends four levels of 8 bits with the input by weights, in integers:
  *
- *   a sum of 32768 + 71/256 + level has level in units of 1/256 in its lower 16 bits, plus 71, the upper byte of its
- *   exponent, which so also fills the lower byte of the input's level in the other half of a word;
- *   dp2a makes that times weight and 255 - weight, in units of 1/65280;
- *   and x + x / 256 divides by 65280, rounded, to bits 16 to 23.
+ *   The float32 number 32768 + 71/256 + level has 256 * level + 71 in its lower 16 bits, and 71 in its upper byte. This
+ *   byte, and the input's level above it, form a second number of 16 bits, 256 * input + 71.
+ *   dp2a multiplies the two by weight and 255 - weight, and adds them to `rounded`, which removes 71 * 255 and adds
+ *   32768 to round. The unit is now 1/65280.
+ *   x + x / 256 divides by 65280 and leaves the result in bits 16 to 23.
  *
- * 22 instructions; in float32 they were 29. level: with BLENDED_SUM. */
+ * This takes 22 instructions; float32 took 29. level: includes BLENDED_SUM. */
 __device__ static uint32_t
 blend_sums(const float (&level)[4], uint32_t input, uint32_t weights)
 {
@@ -225,7 +235,7 @@ blend_sums(const float (&level)[4], uint32_t input, uint32_t weights)
   return __byte_perm(__byte_perm(sum[0], sum[1], 0x0062), __byte_perm(sum[2], sum[3], 0x0062), 0x5410);
 }
 
-/* The same of 1024 + level. */
+/* Blends as blend_sums does. level: 1024 + level. */
 __device__ static uint32_t
 blend_bytes(const float (&level)[4], uint32_t input, uint32_t weights)
 {
@@ -237,7 +247,7 @@ blend_bytes(const float (&level)[4], uint32_t input, uint32_t weights)
   return blend_sums(sum, input, weights);
 }
 
-/* Returns true if blend_bytes does it; word: has the weights, and then the results. */
+/* Blends samples of 8 bits, and returns true; false for other samples. word: has the weights, then the results. */
 __device__ static bool
 blend_word(uint32_t &word, const float (&low)[2], const float (&high)[2], uint32_t input)
 {
@@ -259,13 +269,13 @@ is_plain(const CnvTileJob &s)
   return !s.clamps && !s.renormalizes && s.center == 0;
 }
 
-/* The factors of renormalize, of the lane's first sample and row, and of those after it. */
+/* The factors of renormalize, from the lane's first sample and row on. */
 struct Factors {
   const float *along, *row;
 };
 
-/* Levels of 16 rows by 16 samples as samples: a lane's word of row g, and of row g + 8. center: gives the sample
- * itself, of either row. blends: by the weights that `word` has. */
+/* Converts levels of 16 rows by 16 samples to a lane's words of samples, of rows g and g + 8. center: returns the
+ * input's word at the place of either. blends: blends by the weights that `word` has. */
 template <typename T, BlurMode MODE, typename W, typename Center>
 __device__ static void
 levels_to_words(W (&word)[2], const float (&level)[2][4], const CnvTileJob &s, const Factors &factors,
@@ -317,7 +327,7 @@ levels_to_words(W (&word)[2], const float (&level)[2][4], const CnvTileJob &s, c
   }
 }
 
-/* Adds up the taps of a column. sums: a ring of row sums, the first of them at index `first`. */
+/* Computes levels from row sums and the taps of a column. sums: a ring of row sums, the topmost at index `first`. */
 template <int K_Y, int M, int PARTS, typename B>
 __device__ static void
 sum_columns(float (&level)[2][4], const uint4 (&sums)[K_Y][M][PARTS], int first, int m, const B &bands,
@@ -337,14 +347,15 @@ sum_columns(float (&level)[2][4], const uint4 (&sums)[K_Y][M][PARTS], int first,
   }
 }
 
-/* A lane's way through a tile in shared memory: its first bytes there and among the results, and rows of results. x, y:
- * its first output in the plane. */
+/* A lane's place in a tile: byte offsets in shared memory of its first sample and its first result; rows of results; x,
+ * y: its first output in the plane. */
 struct BlurLane {
   int from, out, n_rows, x, y;
   Factors factors;
 };
 
-/* Four samples of the input at an output's place, as far as the job has them. */
+/* Returns four samples of the input from an output's place on. Samples outside the job are copies of its nearest one.
+ */
 template <typename T>
 __device__ static typename Word<T>::type
 input_word(const TileParams &params, int x, int y)
@@ -361,8 +372,8 @@ input_word(const TileParams &params, int x, int y)
   return word;
 }
 
-/* A warp's way down a tile of WIDTH samples, by 16 rows a step: their row sums become the last of a ring of K_Y, by
- * which 16 rows of results are made. */
+/* Moves a warp down a tile of WIDTH samples, by 16 rows per step. Each step puts the row sums of 16 rows into a ring of
+ * K_Y, and computes 16 rows of results from the ring. */
 template <typename T, int K_X, int K_Y, int M, int WIDTH, int PARTS, BlurMode MODE, bool BLENDS, typename S,
           typename BX, typename BY>
 __device__ static void
@@ -381,7 +392,7 @@ blur_rows(const TileParams &params, BlurLane lane, const S &samples, const BX &b
   keep(lane.from);
   keep(lane.out);
   keep(steps);
-  /* The ring is indexed by what is known at compile time, so its turns are written out. */
+  /* The turns are unrolled, because indices of registers must be known at compile time. */
 #pragma unroll 1
   for (int turn = 0; turn < steps; turn += K_Y) {
 #pragma unroll
@@ -423,8 +434,9 @@ blur_rows(const TileParams &params, BlurLane lane, const S &samples, const BX &b
   }
 }
 
-/* K_X, K_Y: steps of 16 samples and of 16 rows that 16 outputs reach over; M: groups of 16 samples of a warp. BLENDS:
- * jobs may have coverage. */
+/* K_X, K_Y: steps of 16 samples and of 16 rows that 16 outputs read. M: groups of 16 samples that a warp computes side
+ * by side. BLENDS: jobs may have coverage or renormalize. With the code to renormalize in both forms, variant 2x2 would
+ * spill registers. */
 template <typename T, int K_X, int K_Y, int M, bool SPLIT, bool OVER_TIME, bool BLENDS>
 __device__ static void
 blur(const CnvTileArgs &l)
@@ -434,9 +446,9 @@ blur(const CnvTileArgs &l)
   constexpr int pitch = CNV_TILE_PITCH(16 * bytes, width * bytes, lead * bytes);
   constexpr bool keeps = K_X + K_Y <= 10 && parts * (K_X + K_Y) <= 12;
   constexpr TileShape shape = {width + 2 * apron / bytes, apron / bytes, pitch, width * bytes};
-  __shared__ TileParams params;
-  __shared__ alignas(8) uint64_t barrier;
-  __shared__ alignas(16) float factor[width + CNV_BLUR_ROWS];
+  TileParams &params = block_params();
+  uint64_t &barrier = block_barrier();
+  float(&factor)[width + CNV_BLUR_ROWS] = block_factors<width + CNV_BLUR_ROWS>();
 
   begin_block<T, BLENDS>(l, shape, params, &barrier);
   const CnvTileJob &s = params.s;
@@ -450,7 +462,7 @@ blur(const CnvTileArgs &l)
   const CnvTileKind kind = load_tile_weights<T, width, BLENDS>(l, params);
   if (kind == CNV_TILE_KEPT)
     return keep_tile<T, width>(l, params, &barrier);
-  if (tile.renormalizes)
+  if (BLENDS && tile.renormalizes)
     find_factors(factor, s, tile.at, width);
   finish_tile<T, BLENDS>(l, params, shape, &barrier);
   const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, warp_x = threadIdx.x / 32 * 16 * M;
@@ -463,10 +475,10 @@ blur(const CnvTileArgs &l)
                  tile.at.x + warp_x + 4 * t,
                  tile.at.y + g,
                  {factor + warp_x + 4 * t, factor + width + g}};
-  /* Found anew: `words` would take registers while a tile is filled. */
+  /* Computed again, because `words` would occupy registers while a tile is filled. */
   const BandsInMemory all_y = {(const uint4 *)((const uint32_t *)l.bands + tile.bands) + lane};
   const BandsInMemory all_x = {all_y.from + parts * K_Y * 32};
-  if (tile.renormalizes)
+  if (BLENDS && tile.renormalizes)
     __syncthreads();
   if (OVER_TIME) {
     sum_frames<T>(l, s, cnv_tiles + tile.rows * width * bytes, frame_bytes);
@@ -478,12 +490,12 @@ blur(const CnvTileArgs &l)
       blur_rows<T, K_X, K_Y, M, width, parts, BLUR_ALL, BLENDS>(params, at, sums, all_x, all_y);
   } else if (is_plain(s) && kind == CNV_TILE_FILTERED) {
     blur_rows<T, K_X, K_Y, M, width, parts, BLUR_PLAIN, BLENDS>(params, at, samples, band_x, band_y);
-  } else if (is_plain(s)) {
-    if constexpr (K_X + K_Y > 6) /* as many kept fragments would let fewer blocks fit */
+  } else if (BLENDS && is_plain(s)) {
+    if constexpr (K_X + K_Y > 6) /* with more fragments in registers fewer blocks would fit */
       blur_rows<T, K_X, K_Y, M, width, parts, BLUR_BLEND, BLENDS>(params, at, samples, all_x, all_y);
     else
       blur_rows<T, K_X, K_Y, M, width, parts, BLUR_BLEND, BLENDS>(params, at, samples, band_x, band_y);
-  } else if (!tile.renormalizes && kind == CNV_TILE_FILTERED) {
+  } else if (!BLENDS || (!tile.renormalizes && kind == CNV_TILE_FILTERED)) {
     blur_rows<T, K_X, K_Y, M, width, parts, BLUR_SHARP, BLENDS>(params, at, samples, all_x, all_y);
   } else {
     const int first_out = at.out;

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * blur of samples of 11 to 16 bits, whose levels are plain (is_plain). A sample is two f16 numbers, its lower 6 bits and
- * those above, and so is a tap: a multiple of 2^-13 or 2^-14, and the rest. Two sums are kept apart:
+ * blur of samples of 11 to 16 bits whose levels are plain (is_plain). A sample is split into two f16 numbers: its lower
+ * 6 bits, and the bits above them. A tap is also split into two: a multiple of 2^-13 along x or 2^-14 along y, and the
+ * rest. There are two sums:
  *
- *   main   upper bits times multiples: integers below 2^24 in units of the multiples, so float32 keeps them exactly
- *   rest   lower bits times multiples, and upper bits times the rests: so small that float32 rounds nothing that counts
+ *   main   upper bits times multiples: integers below 2^24 in units of the multiples, so float32 is exact
+ *   rest   lower bits times multiples, plus upper bits times rests: so small that the errors of float32 do not matter
  *
- * The product of lower bits and rests is left out. Row sums are main * CNV_DEEP_UNIT + rest, about 0, and become two f16
- * numbers again: a multiple of CNV_DEEP_ROW_UNIT and what it leaves. One sum in float32 would not do: tensor cores do
- * not round but cut off, always towards 0.
+ * The product of lower bits and rests is omitted. A row sum is main * CNV_DEEP_UNIT + rest, about 0. It is split into
+ * two f16 numbers again: a multiple of CNV_DEEP_ROW_UNIT, and the rest. A single float32 sum would not be exact enough,
+ * because tensor cores do not round: they truncate toward 0.
  */
 #pragma once
 
 #include "gpu/kernels/blur.cuh"
 
-/* Adding it leaves the nearest integer in the lower bits of the float32 number. */
+/* If this is added to a float32 number, the lower bits of the sum are the nearest integer. */
 #define CNV_DEEP_ROUND 12582912.0f
 
-/* How samples of a job lie in 16 bits. */
+/* Where the 16 bits of a job's samples have their value. */
 struct DeepBits {
   int low, high;      /* shifts to the lower 6 bits, and to those above */
   uint32_t high_mask; /* of two samples */
@@ -29,7 +30,7 @@ deep_bits(const CnvTileJob &s)
   return {s.shift, s.shift + CNV_DEEP_BITS, ((uint32_t)s.full_bits >> CNV_DEEP_BITS) * 0x10001u};
 }
 
-/* Four samples as pairs of 1024 + x: of the upper bits, and of the lower ones. */
+/* Loads four samples as pairs of 1024 + x: their upper bits, and their lower bits. */
 __device__ static void
 load_deep(uint2 &high, uint2 &low, const uint8_t *at, const DeepBits &bits)
 {
@@ -41,7 +42,7 @@ load_deep(uint2 &high, uint2 &low, const uint8_t *at, const DeepBits &bits)
   low = make_uint2((word.x >> bits.low & low_mask) | 0x64006400u, (word.y >> bits.low & low_mask) | 0x64006400u);
 }
 
-/* Two row sums as f16: multiples of CNV_DEEP_ROW_UNIT, in that unit, and what these leave. */
+/* Splits two row sums into f16 numbers: multiples of CNV_DEEP_ROW_UNIT, in that unit, and the rests. */
 __device__ static void
 pack_deep(uint32_t &main, uint32_t &rest, const float (&sum)[2])
 {
@@ -102,7 +103,7 @@ sum_deep_rows(uint4 (&sums)[M][2], int from, int pitch, const B &bands, const De
   }
 }
 
-/* Adds up the taps of a column to levels about 0, as sum_columns. */
+/* Computes levels as sum_columns does, but relative to mid. */
 template <int K_Y, int M, typename B>
 __device__ static void
 sum_deep_columns(float (&level)[2][4], const uint4 (&sums)[K_Y][M][2], int first, int m, const B &bands)
@@ -146,14 +147,15 @@ blend_deep(float (&level)[2], uint32_t input, uint32_t weights, const CnvTileJob
   }
 }
 
-/* Two levels about 0 as samples. */
+/* Rounds two levels relative to mid to samples. round: CNV_DEEP_ROUND + mid. */
 __device__ static uint32_t
 deep_samples(float low, float high, float round, int shift)
 {
   return __byte_perm(__float_as_uint(low + round), __float_as_uint(high + round), 0x5410) << shift;
 }
 
-/* A warp's way down a tile, as blur_rows. BLEND: `out` has the weights, 16 bits each. */
+/* Moves a warp down a tile as blur_rows does. from, to: bytes in shared memory of the lane's first sample and its first
+ * result. BLEND: the place of the results has the weights, 16 bits each. */
 template <bool BLEND, int K_X, int K_Y, int M, int WIDTH, typename BX, typename BY>
 __device__ static void
 blur_deep_rows(const TileParams &params, int from, int to, const BX &band_x, const BY &band_y)
@@ -211,7 +213,7 @@ blur_deep_rows(const TileParams &params, int from, int to, const BX &band_x, con
   }
 }
 
-/* As blur, of one frame. */
+/* Filters one frame. The parameters are those of blur. */
 template <int K_X, int K_Y, int M, bool BLENDS>
 __device__ static void
 blur_deep(const CnvTileArgs &l)

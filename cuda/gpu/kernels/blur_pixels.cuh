@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * blur of words of four channels, one of which is copied from the input. The other three lie apart in fragments, which
- * a lane makes of four pixels of a row: a band of taps has then no gaps, as it has where channels are neighbours, and a
- * word comes together as it leaves. Levels are plain (is_plain).
+ * blur of words of four channels, one of which is copied from the input. A lane loads four pixels of a row, and
+ * separates the other three channels into fragments of their own. So a band of taps has no gaps, which it would have
+ * between interleaved channels. Results are joined to words before they are stored. Levels are plain (is_plain).
  *
- * Row g of eight of a fragment is row pixel_row(g) of the tile, by which eight lanes read and write 16 bytes each in
- * different banks.
+ * Row g of a fragment's eight rows is row pixel_row(g) of the tile. So eight lanes, which read or write 16 bytes each
+ * at once, use different banks.
  */
 #pragma once
 
@@ -15,9 +15,9 @@
 
 /* Selectors of __byte_perm for words in which one byte is copied. */
 struct PixelBytes {
-  uint32_t ones;                   /* puts the upper byte of 1024 in its place */
-  uint32_t pair[CNV_PIXEL_LEVELS]; /* a channel of two pixels, of which the second has that byte, as 1024 + x */
-  uint32_t word;                   /* three levels, and that byte of a second word */
+  uint32_t ones;                   /* replaces the copied byte by 0x64, the upper byte of the f16 number 1024 */
+  uint32_t pair[CNV_PIXEL_LEVELS]; /* a channel of two pixels as 1024 + x; the second pixel has the byte 0x64 */
+  uint32_t word;                   /* three levels, and the copied byte of a second word */
 };
 
 __device__ static PixelBytes
@@ -39,7 +39,7 @@ pixel_row(int row)
   return row / 2 + row % 2 * 4;
 }
 
-/* Row sums of each channel, of 16 rows by 16 pixels, from the lane's first pixel at byte `from` on (sum_rows). */
+/* Computes row sums of 16 rows by 16 pixels for each channel, packed as by pack_parts. from: the lane's first pixel. */
 template <int K_X>
 __device__ static void
 sum_pixels(uint4 (&sums)[CNV_PIXEL_LEVELS][1], const uint8_t *from, int pitch, const Bands<K_X, true> &bands,
@@ -71,7 +71,8 @@ sum_pixels(uint4 (&sums)[CNV_PIXEL_LEVELS][1], const uint8_t *from, int pitch, c
     pack_parts(sums[c], sum[c][0], sum[c][1]);
 }
 
-/* A lane's four pixels, of two pairs of 1024 + level of each channel and the input's pixels. */
+/* Returns a lane's four pixels. level: two pairs of 1024 + level for each channel; input: the pixels that have the
+ * copied channel. */
 __device__ static uint4
 join_channels(const uint2 (&level)[CNV_PIXEL_LEVELS], const uint4 &input, const PixelBytes &bytes)
 {
@@ -83,7 +84,7 @@ join_channels(const uint2 (&level)[CNV_PIXEL_LEVELS], const uint4 &input, const 
                     __byte_perm(__byte_perm(high, level[2].y, 0x7632), input.w, bytes.word));
 }
 
-/* Blends the levels of a channel of four pixels with the input. A weight fills its pixel's word. */
+/* Blends the levels of one channel of four pixels with the input. All bytes of a pixel's word are its weight. */
 __device__ static void
 blend_channel(float (&low)[2], float (&high)[2], int channel, const uint4 &input, const uint4 &weights,
               const PixelBytes &bytes)
@@ -97,8 +98,8 @@ blend_channel(float (&low)[2], float (&high)[2], int channel, const uint4 &input
              (__byte_perm(weights.z, weights.w, 0x4400) & 0x00ff00ffu) | 0x64006400u);
 }
 
-/* A warp's way down a tile of 16 pixels a warp, as blur_rows; row, byte: the place of the lane's first pixels among the
- * outputs. */
+/* Moves a warp, which computes 16 pixels side by side, down a tile as blur_rows does. row, byte: the place of the
+ * lane's first pixels among the outputs. */
 template <bool BLEND, int K_X, int K_Y>
 __device__ static void
 blur_pixel_rows(const TileParams &params, int row, int byte, const Bands<K_X, true> &band_x,
@@ -158,8 +159,8 @@ blur_pixels(const CnvTileArgs &l)
 {
   constexpr int lead = 4 * CNV_BLUR_LEAD(K_X), width = CNV_PIXEL_WIDTH, pitch = CNV_TILE_PITCH(16, width, lead);
   constexpr TileShape shape = {width + 2 * lead, lead, pitch, width};
-  __shared__ TileParams params;
-  __shared__ alignas(8) uint64_t barrier;
+  TileParams &params = block_params();
+  uint64_t &barrier = block_barrier();
 
   begin_block<uint8_t, BLENDS>(l, shape, params, &barrier);
   const auto &tile = params.tile;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Samples of a tile as blur multiplies them: pairs of f16, of one frame or summed up over time.
+ * Loads samples of a tile as pairs of f16, the operands of blur: of one frame, or sums over time.
  */
 #pragma once
 
@@ -16,7 +16,7 @@ halves_of(float low, float high)
   return *(const uint32_t *)&pair;
 }
 
-/* The part of two numbers that f16 leaves. */
+/* Returns what is left of two numbers after rounding to f16. pair: the rounded numbers. */
 __device__ static uint32_t
 rest_of(uint32_t pair, float low, float high)
 {
@@ -25,13 +25,13 @@ rest_of(uint32_t pair, float low, float high)
   return halves_of(low - taken.x, high - taken.y);
 }
 
-/* Bits of samples of 16 bits: how far a level is shifted, and a mask for two of them. */
+/* Where a sample of 16 bits has its level: the shift, and a mask for two levels. */
 struct SampleBits {
   int shift;
   uint32_t mask;
 };
 
-/* Four samples as two pairs of 1024 + x. */
+/* Returns four samples as two pairs of 1024 + x. */
 __device__ static uint2
 samples_of_word(uint32_t word, const SampleBits &)
 {
@@ -44,7 +44,7 @@ samples_of_word(uint2 word, const SampleBits &bits)
   return make_uint2((word.x >> bits.shift & bits.mask) | 0x64006400u, (word.y >> bits.shift & bits.mask) | 0x64006400u);
 }
 
-/* Four weights as two pairs of 1024 + x. */
+/* Returns four weights as two pairs of 1024 + x. */
 __device__ static uint2
 pairs_of_weights(uint32_t word)
 {
@@ -57,7 +57,7 @@ pairs_of_weights(uint2 word)
   return make_uint2(word.x | 0x64006400u, word.y | 0x64006400u);
 }
 
-/* Keeps the input's other bits in samples of weight 0, which so are the input's. */
+/* Copies the input's bits that have no level into samples of weight 0, so that these equal the input. */
 __device__ static void
 keep_other_bits(uint32_t &, uint32_t, uint32_t, const SampleBits &)
 {
@@ -72,7 +72,7 @@ keep_other_bits(uint2 &word, uint2 input, uint2 weights, const SampleBits &bits)
   word.y |= input.y & other & __vcmpeq2(weights.y, 0);
 }
 
-/* Samples of one frame: a word is two pairs of 1024 + x. */
+/* Loads samples of one frame: a word becomes two pairs of 1024 + x. */
 template <typename T> struct Samples {
   static constexpr int parts = 1;
   static constexpr bool over_time = false;
@@ -89,13 +89,14 @@ template <typename T> struct Samples {
   }
 };
 
-/* Sums over time (sum_frames), about 0: of samples of 16 bits with what f16 leaves of them. */
+/* Loads sums over time (sum_frames), which are relative to mid. For samples of 16 bits, a second part has what is left
+ * after rounding to f16. */
 template <typename T> struct SamplesOverTime {
   static constexpr int parts = sizeof(T);
   static constexpr bool over_time = true;
-  int frame_bytes, first, last; /* the lane's first bytes of the tile's first row, and of the last */
+  int frame_bytes, first, last; /* first, last: the lane's first byte in the tile's first row and in its last */
 
-  /* What lies beyond, where taps are 0, may be no number. */
+  /* Rows beyond the tile have taps of 0. They are not read, because their bytes may be NaN. */
   __device__ int row(int from) const
   {
     return min(max(from, first), last);
@@ -112,7 +113,7 @@ template <typename T> struct SamplesOverTime {
   }
 };
 
-/* Adds the samples of two frames to sums of 16 bytes of samples, by integer weights of 16 bits. */
+/* Adds 16 bytes of samples of two frames to their sums. weights: two integers of 16 bits, one per frame. */
 __device__ static void
 add_frames(uint32_t (&sum)[16], const uint4 &first, const uint4 &second, uint32_t weights, const SampleBits &)
 {
@@ -131,7 +132,7 @@ __device__ static void
 add_frames(uint32_t (&sum)[8], const uint4 &first, const uint4 &second, uint32_t weights, const SampleBits &bits)
 {
   const uint32_t a[4] = {first.x, first.y, first.z, first.w}, b[4] = {second.x, second.y, second.z, second.w};
-  const uint32_t bytes = __byte_perm(weights, 0, 0x3120); /* the lower ones of both, and the upper ones */
+  const uint32_t bytes = __byte_perm(weights, 0, 0x3120); /* the lower bytes of both weights, then the upper ones */
 
 #pragma unroll
   for (int i = 0; i < 8; i++) {
@@ -142,7 +143,8 @@ add_frames(uint32_t (&sum)[8], const uint4 &first, const uint4 &second, uint32_t
   }
 }
 
-/* Two pairs of sums as they lie in the first two frames' tiles. */
+/* Returns what replaces word i of 16 bytes in the tiles of the first frame (x) and of the second frame (y). 8 bits: the
+ * two pairs of four sums; 16 bits: a pair of sums, and what is left after rounding. */
 __device__ static uint2
 pack_over_time(const float *sum, uint8_t, int i)
 {
@@ -157,8 +159,8 @@ pack_over_time(const float *sum, uint16_t, int i)
   return make_uint2(main, rest_of(main, sum[2 * i], sum[2 * i + 1]));
 }
 
-/* Puts the weighted sums of the frames' samples, about 0, in place of the first two frames (SamplesOverTime), by all
- * threads, each in bytes of its own. All see them afterwards. */
+/* Replaces the first two frames of a tile by the weighted sums of all frames' samples, relative to mid
+ * (SamplesOverTime). Called by all threads, each for bytes of its own; all see the sums afterwards. */
 template <typename T>
 __device__ static void
 sum_frames(const CnvTileArgs &l, const CnvTileJob &s, uint8_t *tile, int frame_bytes)

@@ -24,14 +24,14 @@ template <> struct ColumnSum<uint16_t> {
 
 /* ---- sums of columns ---- */
 
-/* Returns ones for samples `from` to `to` - 1 of 16 bytes. */
+/* Returns a bit of 1 for each of the samples `from` to `to` - 1 of 16 bytes. */
 __device__ static uint32_t
 bits_between(int from, int to)
 {
   return (1u << min(max(to, 0), CNV_CELLS_CHUNK)) - (1u << min(max(from, 0), CNV_CELLS_CHUNK));
 }
 
-/* Finds the cells that have the thread's 16 bytes. */
+/* Finds the cells to which the thread's 16 bytes belong. */
 __device__ static CellsShare
 find_share(const CellsShared &m, const CnvBlock &b, int s)
 {
@@ -43,8 +43,8 @@ find_share(const CellsShared &m, const CnvBlock &b, int s)
   return {cell, bits_between(begin, middle), bits_between(middle, end)};
 }
 
-/* Adds 16 bytes. For samples of 8 bits, sums 2 * i and 2 * i + 1 are each two numbers of 16 bits: the even and the odd
- * samples of word i. */
+/* Adds 16 bytes of samples to sums. For samples of 8 bits, sums 2 * i and 2 * i + 1 are two numbers of 16 bits each:
+ * for the even and for the odd samples of word i. */
 template <typename T>
 __device__ static void
 add_chunk(uint32_t (&sum)[8], const uint4 &chunk, uint32_t mask)
@@ -168,7 +168,7 @@ sum_columns(CellsShared &m, const CnvBlock &b, const CellsPlace &place, const Ce
   column[1] = *(const uint4 *)(sum + 4);
 }
 
-/* Does the same for all threads' columns, sample by sample, if rows do not lie on multiples of 16 bytes. */
+/* Computes the sums of all threads' columns sample by sample, for rows that do not begin at multiples of 16 bytes. */
 __device__ static void
 sum_single_columns(CellsShared &m, const CnvBlock &b, int first_row, int n_rows)
 {
@@ -282,7 +282,7 @@ make_means(CellsShared &m, const CnvBlock &b, int first_row, int n_rows, bool on
 
 /* ---- outputs ---- */
 
-/* Returns ones where samples of 16 bytes from channel c on are copied from the input. */
+/* Returns a mask of the samples of 16 bytes that are copied from the input. c: the first sample's channel. */
 __device__ static uint4
 copied_mask(const CnvBlock &b, int c)
 {

@@ -20,13 +20,13 @@ struct CellRows {
 /* A block's part of its job. */
 struct CellsPart {
   int n_x, n_y;       /* cells */
-  int left, out_left; /* first samples of 16 bytes, as input and as output coordinates */
+  int left, out_left; /* first sample of the first 16 bytes, as input and as output coordinates */
   int samples, pitch; /* samples of 16 bytes, and of a row of the block */
   int slice, block;   /* block: number of the first slice's block in the job */
-  uint32_t inverse;   /* 2^32 / the channels of a row of cells, rounded up; 0: there is one channel */
+  uint32_t inverse;   /* 2^32 / (cells of a row * channels), rounded up; 0: that product is 1 */
   bool adds, blends;  /* adds: sums of samples, not means */
   bool in_groups;     /* each thread filters groups of cells in registers */
-  bool wide; /* 16 bytes never have samples of more than two cells: threads add to sums of cells, not of columns */
+  bool wide;          /* 16 bytes have samples of at most two cells, so threads add to sums of cells, not of columns */
 };
 
 /* Shared memory of a block. */
@@ -54,7 +54,7 @@ struct CellsShare {
 
 /* ---- the block ---- */
 
-/* Returns the first pixel or row of cell k in the window, or in the job, whose pixels get its mean. */
+/* edge_in returns the first pixel or row of cell k in the window, edge_out the first one in the job. */
 __device__ static int
 edge_in(const CnvBlock &b, int axis, int k)
 {
@@ -82,7 +82,7 @@ slice_of(const CnvBlock &b, int from, int to)
   return make_int2(min(from + slice * share, to), min(from + (slice + 1) * share, to));
 }
 
-/* Returns the samples between the previous multiple of 16 bytes and the address; 0 if that differs between rows. */
+/* Returns the number of samples between the previous multiple of 16 bytes and the address; 0 if rows differ in that. */
 __device__ static int
 samples_after_chunk(uint64_t address, int stride, int bytes)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * decimate: one sample per step x step pixels (CnvDecimation), by two products with banded matrices, as in blur. Rows
- * of samples of 8 bits are multiplied as they are, mma.m16n8k32 in u8, since a spline's taps are integers; others as
- * f16, exactly too. A warp computes row sums of 16 rows by 16 samples. They become f16 relative to the tile's middle
- * pixel, so that smooth content has small numbers, and flat content is exact. The taps along y turn them into samples.
+ * decimate: computes one sample per step x step pixels (CnvDecimation), by two products with banded matrices, as in
+ * blur. Samples of 8 bits are multiplied as stored, by mma.m16n8k32 in u8, because a spline's taps are integers. Other
+ * samples are multiplied as f16, which is exact too. A warp computes row sums of 16 rows by 16 samples. They become f16
+ * relative to the tile's middle pixel, so that smooth content has small numbers, and flat content is exact. The second
+ * product, with the taps along y, gives the samples.
  *
  * Channels are separated as they are loaded. If a tile is narrower than 64 samples, warps share its rows, and their
  * sums are added up before they are stored.
@@ -110,7 +111,7 @@ load_pixels(uint2 (&to)[C], const uint8_t *at, const SampleBits &bits, uint16_t)
   }
 }
 
-/* Groups of eight samples of a column that a warp makes. */
+/* Groups of eight samples of a column that a warp computes. */
 #define CNV_DECIMATE_COLUMNS (CNV_DECIMATE_ROWS / 8)
 
 /* Computes a warp's part of a tile: the sums of 16 samples of the first N of C channels, relative to `middle`. */
@@ -166,7 +167,7 @@ decimate_rows(const CnvTileJob &s, float (&sum)[N][CNV_DECIMATE_COLUMNS][4], con
       }
       pack_parts(packed, low, high);
 #pragma unroll
-      for (int part = 0; part < parts; part++) /* as operand A has them */
+      for (int part = 0; part < parts; part++) /* in the order of operand A */
         sums[c][part] = make_uint4(packed[part].x, packed[part].z, packed[part].y, packed[part].w);
     }
 #pragma unroll
@@ -395,8 +396,9 @@ decimate(const CnvTileArgs &l)
   }
 }
 
-/* decimate_again: samples of a lattice whose step is larger by a power of two, with the spline's taps for that.
- * Neighbouring lanes share the rows of a sample, margins included, so that their loads are in flight at once. */
+/* decimate_again: computes the samples of a lattice from those of a lattice whose step is smaller by a power of two,
+ * with the spline's taps for that ratio. Neighbouring lanes share the rows of a sample, so that their loads are in
+ * flight at once. The margins of rows are computed in the same way. */
 __device__ static void
 decimate_again(const CnvTileArgs &l)
 {

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * dense: taps of any rank on the tensor cores, in integers, which is exact: mma.m16n8k32 multiplies samples, as stored
- * in memory, by digits of taps. A tap is digit[0] * 256^(D-1) + ... + digit[D-1], each from -128 to 127; a sample of 16
- * bits is two digits itself, so a product of two-digit taps has sums for three powers of 256 (gpu/dense.c).
+ * dense: taps of any rank on the tensor cores, in integers, so sums are exact. mma.m16n8k32 multiplies samples, as
+ * stored in memory, by digits of taps. A tap is digit[0] * 256^(D-1) + ... + digit[D-1]; digits are from -128 to 127. A
+ * sample of 16 bits is two digits itself, so with taps of two digits there are sums for three powers of 256
+ * (gpu/dense.c).
  *
- *   S[y][x] = sum over rows of taps j and k of I[y + j][k] * B[j][k][x]: A the image, 16 rows of a window, B the taps
- * of a row on the bytes that 8 outputs reach
+ *   S[y][x] = sum over rows of taps j, and over k, of I[y + j][k] * B[j][k][x]
+ *             I: the image, 16 rows of a window (operand A); B: the taps of a row on the bytes that 8 outputs read
  *
- * Rows of taps, of all frames one after the other, are multiplied in pairs, whose two windows have K times 32 bytes. A
- * lane's words of A are words of the tile. If a window serves two products, their outputs are ordered so that a lane
- * has four neighbours. Each frame over time has its own taps, and so does each of the two terms of a magnitude, whose
- * sums stay separate.
+ * Rows of taps, of all frames one after the other, are multiplied in pairs. The two windows of a pair have K times 32
+ * bytes. A lane's words of A are words of the tile. If a window serves two products, their outputs are ordered so that
+ * a lane has four neighbours. Each frame over time has its own taps. So has each of the two terms of a magnitude, and
+ * the sums of these terms stay separate.
  *
- * Small kernels over time use dense_over_time instead: A is 16 windows of one row side by side, of one frame and of the
- * next. It is multiplied by each row of taps in turn, and the sums of the outputs stay in registers.
+ * Small kernels over time use dense_over_time instead: operand A is 16 windows of one row side by side, of one frame
+ * and of the next. It is multiplied by each row of taps in turn, and the sums of the outputs stay in registers.
  */
 #pragma once
 
@@ -27,14 +28,14 @@ multiply_bytes(int (&sum)[4], const uint32_t (&a)[4], uint2 b)
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b.x), "r"(b.y));
 }
 
-/* Adds the products of two rows of taps to a warp's 16 rows by N products. from: the lane's first word of the tile; the
- * second row of taps reads `second_row` bytes further on. */
+/* Adds the products of two rows of taps to a warp's sums of 16 rows by N times 8 outputs. from: the lane's first word
+ * of the tile; the second row of taps reads `second_row` bytes further on. */
 template <typename T, int K, int N, int TERMS, int D, int PRODUCTS>
 __device__ static void
 add_taps(int (&sums)[N][TERMS][D][4], const uint8_t *from, int pitch, int second_row, uint32_t mask,
          const uint2 (&taps)[K][TERMS][D][PRODUCTS])
 {
-  /* Distances between windows, and to the last word of all, in units of 8 bytes. */
+  /* In units of 8 bytes: the distance between windows, and the length of all windows. */
   constexpr int bytes = sizeof(T), windows = N / PRODUCTS, step = PRODUCTS * bytes;
   constexpr int units = (windows - 1) * step + 2 * K - 1;
   uint32_t word[2][units][2];
@@ -134,7 +135,8 @@ put_levels(uint16_t *to, int first, int second, const DenseEpilogue &f)
   *(uint32_t *)to = (uint32_t)(first | second << 16);
 }
 
-/* Returns the values of a lane's four outputs, all computed now: the sums would need more registers. */
+/* Returns the values of a lane's four outputs. The compiler must compute all of them here: keeping the sums instead
+ * would need more registers. */
 template <int TERMS, int D>
 __device__ static void
 dense_values(float (&value)[4], const int (&sums)[TERMS][D][4], const DenseEpilogue &f, bool absolute)
@@ -146,7 +148,7 @@ dense_values(float (&value)[4], const int (&sums)[TERMS][D][4], const DenseEpilo
   }
 }
 
-/* Stores the levels of two neighbours, blended with the input's samples, in place of their weights. */
+/* Blends the levels of two neighbours with the input's samples. to: has their weights, then the results. */
 template <typename T>
 __device__ static void
 put_blended(T *to, const float *value, const DenseEpilogue &f, typename Pair<T>::type input)
@@ -214,8 +216,8 @@ dense(const CnvTileArgs &l)
   constexpr TileShape shape = {CNV_TILE_WIDTH + 2 * apron / bytes, apron / bytes, pitch, row_bytes};
   /* Warps side by side; the others filter the rows below. */
   constexpr int warps_x = CNV_TILE_WIDTH / COLUMNS, step = 16 * CNV_TILE_WARPS / warps_x;
-  __shared__ TileParams params;
-  __shared__ alignas(8) uint64_t barrier;
+  TileParams &params = block_params();
+  uint64_t &barrier = block_barrier();
 
   begin_block<T, BLENDS>(l, shape, params, &barrier);
   const CnvTileJob &s = params.s;
@@ -345,8 +347,8 @@ dense_over_time(const CnvTileArgs &l)
 {
   constexpr int lead = CNV_DENSE_LEAD(1, 1), apron = CNV_TILE_APRON(lead), pitch = CNV_DENSE_PITCH_OVER_TIME;
   constexpr TileShape shape = {CNV_TILE_WIDTH + 2 * apron, apron, pitch, CNV_TILE_WIDTH};
-  __shared__ TileParams params;
-  __shared__ alignas(8) uint64_t barrier;
+  TileParams &params = block_params();
+  uint64_t &barrier = block_barrier();
 
   begin_block<uint8_t, BLENDS>(l, shape, params, &barrier);
   const CnvTileJob &s = params.s;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * interpolate: outputs of decimated samples (CnvDecimation). Each position of an output between samples has its own
- * taps, which combine the filter with the interpolation. So each axis is one product with a banded matrix, as in blur.
- * A warp computes 16 pixels of each channel side by side, or 32 of one channel, and moves down a tile by 16 rows at a
- * time.
+ * interpolate: computes outputs from decimated samples (CnvDecimation). Each position of an output between samples has
+ * its own taps, which combine the filter with the interpolation. So each axis is one product with a banded matrix, as
+ * in blur. A warp computes 16 pixels of each channel side by side, or 32 of one channel, and moves down a tile by 16
+ * rows at a time.
  *
  * Samples become f16 relative to the window's middle sample, rounded to a level, so that smooth content has small
  * numbers, and flat content is exact. Registers hold row sums of four times eight rows of samples, which 16 rows of
@@ -13,7 +13,7 @@
 
 #include "gpu/kernels/blur.cuh"
 
-/* Of C channels the first N are filtered, at least. */
+/* Sizes for C channels, of which only the first N are computed. */
 template <typename T, int C, int N> struct Interpolate {
   static constexpr int bytes = sizeof(T), parts = bytes, pixels = CNV_INTERPOLATE_PIXELS(C), width = pixels * C;
   static constexpr int row_bytes = width * bytes;
@@ -25,15 +25,14 @@ template <typename T, int C, int N> struct Interpolate {
   static constexpr int turns = pixels / 16 / CNV_TILE_WARPS / bands;
 };
 
-/* A tile's window in shared memory: f16 numbers from row to row, and from channel to channel; and the start of the
- * levels of each channel. */
+/* A tile's window in shared memory. */
 struct InterpolateWindow {
   const __half *at;
-  int pitch, plane, rows;
-  const float4 *first;
+  int pitch, plane, rows; /* pitch, plane: f16 numbers from row to row, and from channel to channel */
+  const float4 *first;    /* start value of the levels of each channel */
 };
 
-/* Returns row sums of eight rows of samples, from number 8 * group on. */
+/* Computes the row sums of rows 8 * group to 8 * group + 7 of samples. */
 template <typename I>
 __device__ static void
 sum_window(uint32_t (&to)[I::lines][I::parts][2], const InterpolateWindow &window, const int (&begin)[I::bands],
@@ -98,8 +97,7 @@ sum_samples(float (&level)[I::lines][2][4], const uint32_t (&sums)[I::groups][I:
   }
 }
 
-/* Returns a lane's level of sample i of the 4 * C that it has in a row: pixels are neighbours, and so are their
- * channels. */
+/* Returns a lane's level of sample i of the 4 * C samples that it has in a row: four neighbouring pixels. */
 template <int C, int LINES>
 __device__ static float
 level_of_sample(const float (&level)[LINES][2][4], int i, int half)
@@ -189,8 +187,9 @@ interpolate_rows(const TileParams &params, const InterpolateWindow &window, cons
   }
 }
 
-/* Converts eight numbers of a lattice to f16 samples relative to the level that `offset` has: -(2^23 + number) times a
- * number's unit. Stores their f16 remainders `plane` numbers further on. */
+/* Converts eight numbers of a lattice to f16 samples relative to a level. offset: minus that level, minus 2^23 times
+ * the unit of a number. For samples of more than 8 bits, stores what is left after rounding `plane` numbers further on.
+ */
 template <typename T>
 __device__ static void
 put_samples(__half *to, const uint4 &numbers, float offset, int plane)
@@ -225,8 +224,8 @@ row_of_lattice(const CnvTileArgs &l, const CnvLattice &from, int channel, int ro
          (int64_t)min(max(row - from.first[CNV_Y], 0), from.last[CNV_Y] - from.first[CNV_Y]) * from.pitch;
 }
 
-/* Returns the level to which a tile's samples of a channel are relative: their value in the middle of those that the
- * tile reads. The further it is from the others, the coarser these are as f16. */
+/* Returns the level to which a tile's samples of a channel are relative: the sample in the middle of those that the
+ * tile reads. Samples that differ more from this level are coarser as f16. */
 template <typename T>
 __device__ static float
 middle_level(const CnvTileArgs &l, const CnvLattice &from, const LatticePlace &middle, int channel)
@@ -380,7 +379,7 @@ begin_interpolate(const CnvTileArgs &l, TileParams &params)
     params.tile = {at,    s.rows,         0, 0, 0, s.pointers, s.job.field, s.term.n[CNV_Y], s.bands, false, false,
                    false, (int)place.kind};
 #if CNV_BULK_COPIES
-    /* Copied channels are loaded by 16 bytes. */
+    /* Copied channels are loaded 16 bytes at a time. */
     params.tile.is_inner = (!s.copied || l.maps >> s.pointers & 1) && (l.out_maps >> s.pointers & 1) &&
                            at.x >= s.inner_x0 && at.x < s.inner_x1 && at.y >= s.inner_y0 && at.y < s.inner_y1;
 #endif

@@ -116,16 +116,15 @@ BLOCKS(naive, naive(b))
 BLOCKS_OF(FITTING(4), mosaic, mosaic(b))
 /* Only for sm_90 do they fit in so few registers. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900
-BLOCKS_OF(3, cells, cells(b, l.only_sums))
+BLOCKS_OF(3, cells, cells(b, l.is_first))
 #else
-BLOCKS_OF(CNV_CELLS_BLOCKS, cells, cells(b, l.only_sums))
+BLOCKS_OF(CNV_CELLS_BLOCKS, cells, cells(b, l.is_first))
 #endif
 BLOCKS(tiled, tiled(b))
 BLOCKS(rows, rows(b))
 BLOCKS(columns, columns(b))
-BLOCKS(texture, l.only_sums ? texture_rows(b, l) : texture_columns(b, l))
-BLOCKS(stage_in, stage_in(b, l))
-BLOCKS(stage_out, stage_out(b, l))
+BLOCKS(texture, l.is_first ? texture_rows(b, l) : texture_columns(b, l))
+BLOCKS(stage, l.is_first ? stage_in(b, l) : stage_out(b, l))
 
 #define WARPS(name, warps, blocks, ...)                                                                                \
   extern "C" __global__ void __launch_bounds__(32 * (warps), blocks) cnv_##name(const IN_PLACE CnvTileArgs l)          \
@@ -133,31 +132,36 @@ BLOCKS(stage_out, stage_out(b, l))
     __VA_ARGS__(l);                                                                                                    \
   }
 #define TILES(name, blocks, ...) WARPS(name, CNV_TILE_WARPS, FITTING(blocks), __VA_ARGS__)
-/* A kernel for launches with coverage, and if `plain` is 1 another for those without. */
-#define PLAIN_0(name, blocks, ...)
-#define PLAIN_1(name, blocks, ...) WARPS(name##_plain, CNV_TILE_WARPS, blocks, __VA_ARGS__, false >)
-#define BOTH(plain, name, blocks, ...)                                                                                 \
-  WARPS(name, CNV_TILE_WARPS, blocks, __VA_ARGS__, true >)                                                             \
-  PLAIN_##plain(name, blocks, __VA_ARGS__)
+/* If plain is 1, the kernel has a second form, for plain launches. */
+#define FORMS_0(name, blocks, ...) WARPS(name, CNV_TILE_WARPS, blocks, __VA_ARGS__, true >)
+#define FORMS_1(name, blocks, ...)                                                                                     \
+  extern "C" __global__ void __launch_bounds__(32 * CNV_TILE_WARPS, blocks) cnv_##name(const IN_PLACE CnvTileArgs l)   \
+  {                                                                                                                    \
+    if (l.plain)                                                                                                       \
+      __VA_ARGS__, false > (l);                                                                                        \
+    else                                                                                                               \
+      __VA_ARGS__, true > (l);                                                                                         \
+  }
+#define FORMS(plain, name, blocks, ...) FORMS_##plain(name, blocks, __VA_ARGS__)
 #define BLUR(name, bits, K_X, K_Y, M, parts, frames, rows, blocks, plain)                                              \
-  BOTH(plain, name##_u##bits##_##K_X##x##K_Y, FITTING(blocks), blur < uint##bits##_t, K_X, K_Y, M, (parts) == 2,       \
-       (frames) == 2)
+  FORMS(plain, name##_u##bits##_##K_X##x##K_Y, FITTING(blocks), blur < uint##bits##_t, K_X, K_Y, M, (parts) == 2,      \
+        (frames) == 2)
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
 #define FITTING_PIXELS(blocks) ((blocks)-1)
 #else
 #define FITTING_PIXELS(blocks) (blocks)
 #endif
 #define BLUR_PIXELS(K_X, K_Y, rows, blocks, plain)                                                                     \
-  BOTH(plain, blur_pixels_u8_##K_X##x##K_Y, FITTING(FITTING_PIXELS(blocks)), blur_pixels < K_X, K_Y)
+  FORMS(plain, blur_pixels_u8_##K_X##x##K_Y, FITTING(FITTING_PIXELS(blocks)), blur_pixels < K_X, K_Y)
 #define BLUR_DEEP(K_X, K_Y, M, rows, blocks) TILES(blur_deep_u16_##K_X##x##K_Y, blocks, blur_deep<K_X, K_Y, M, true>)
 #define BLUR_WEIGHED(K, blocks) TILES(blur_weighed_u8_##K, blocks, blur_weighed<K>)
 #define RING(name, bits, K_X, parts, ROWS, blocks)                                                                     \
   TILES(name##_u##bits##_##K_X, blocks, blur_ring<uint##bits##_t, K_X, ROWS, (parts) == 2>)
 #define DENSE(bits, K, TERMS, D, ROWS, COLUMNS, blocks, plain)                                                         \
-  BOTH(plain, dense_u##bits##_##K##_##TERMS##_##D##_##ROWS, FITTING(blocks), dense < uint##bits##_t, K, TERMS, D,      \
-       ROWS, COLUMNS)
+  FORMS(plain, dense_u##bits##_##K##_##TERMS##_##D##_##ROWS, FITTING(blocks), dense < uint##bits##_t, K, TERMS, D,     \
+        ROWS, COLUMNS)
 #define DENSE_OVER_TIME(ROWS, PAIRS, blocks, plain)                                                                    \
-  BOTH(plain, dense_over_time_u8_##ROWS##_##PAIRS, FITTING(blocks), dense_over_time < ROWS, PAIRS)
+  FORMS(plain, dense_over_time_u8_##ROWS##_##PAIRS, FITTING(blocks), dense_over_time < ROWS, PAIRS)
 #define DECIMATE(name, bits, channels, wide, blocks) TILES(name##_u##bits, blocks, decimate<uint##bits##_t, wide>)
 #define INTERPOLATE(name, bits, wide, blocks) TILES(name##_u##bits, blocks, interpolate<uint##bits##_t, wide>)
 TILES(fused_u8, 6, fused<uint8_t>)

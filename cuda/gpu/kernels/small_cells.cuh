@@ -34,10 +34,10 @@ template <typename T, int C, int S, int N> struct CellGroup {
   }
 };
 
-/* A thread's group: bytes of its rows, fewer at the window's right edge, and rows of samples. */
+/* A thread's group of cells. */
 struct CellGroupRows {
-  uint64_t at;
-  int bytes, n, height;
+  uint64_t at;          /* address of the first row */
+  int bytes, n, height; /* bytes of a row, fewer at the window's right edge; rows of the window; rows of a cell */
 };
 
 /* Loads a row of a group; words beyond the window's edge are 0. */
@@ -109,7 +109,7 @@ template <bool WHOLE, int C, class G, int ITEMS>
 __device__ static void
 make_group_samples(uint32_t (&sum)[ITEMS], const CnvBlock &b, const CellGroupRows &rows)
 {
-  constexpr float integers = 1.5f * INTEGERS; /* so are those below 0 */
+  constexpr float integers = 1.5f * INTEGERS; /* also rounds negative numbers */
   const int pixels = rows.bytes / (C * 4 / G::of_word), shift = b.a.component[0].shift;
 
 #pragma unroll

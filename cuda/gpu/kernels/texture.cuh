@@ -7,6 +7,9 @@
 
 #include "gpu/kernels/separable.cuh"
 
+/* Taps that are added up before their sum is added to the others' (separable.cuh). */
+#define TEXTURE_TAPS 64
+
 /* Computes one sample of the row sums of a term. */
 __device__ static void
 texture_rows(const CnvBlock &b, const CnvBlockArgs &l)
@@ -18,7 +21,7 @@ texture_rows(const CnvBlock &b, const CnvBlockArgs &l)
   const int x = b.x + s / C - t.anchor[CNV_X], y = b.y + v - t.anchor[CNV_Y], channel = s % C;
   const Range range = sources_of(b, t);
   const Unpack unpack = unpack_of(b.a);
-  float acc = 0;
+  float acc = 0, part = 0;
 
   if (s >= b.job.width * C || v >= b.job.height + t.n[CNV_Y] - 1)
     return;
@@ -32,12 +35,16 @@ texture_rows(const CnvBlock &b, const CnvBlockArgs &l)
      * the chip. */
     const bool in_texture = l.sources.n == 0 && b.a.plain && ix >= 0 && iy >= 0;
 
-    acc = fmaf(cnv_taps[t.taps[CNV_X] + i],
-               in_texture ? value_of(tex1Dfetch<unsigned>(l.texture[m], row + ix * C), unpack)
-                          : fetch(b, range, x + i, y, channel),
-               acc);
+    part = fmaf(cnv_taps[t.taps[CNV_X] + i],
+                in_texture ? value_of(tex1Dfetch<unsigned>(l.texture[m], row + ix * C), unpack)
+                           : fetch(b, range, x + i, y, channel),
+                part);
+    if (i % TEXTURE_TAPS == TEXTURE_TAPS - 1) {
+      acc += part;
+      part = 0;
+    }
   }
-  sums_row(b, term, v)[s] = acc;
+  sums_row(b, term, v)[s] = acc + part;
 }
 
 __device__ static void
@@ -52,11 +59,16 @@ texture_columns(const CnvBlock &b, const CnvBlockArgs &l)
   for (int i = 0; i < b.a.n_terms; i++) {
     const CnvTerm &t = b.a.term[i];
     const int first = (int)(sums_row(b, i, y) - (float *)l.sums) + s;
-    float acc = 0;
+    float acc = 0, part = 0;
 
-    for (int j = 0; j < t.n[CNV_Y]; j++)
-      acc = fmaf(cnv_taps[t.taps[CNV_Y] + j], tex1Dfetch<float>(l.sums_texture, first + j * b.sums_stride), acc);
-    total = add_term(b, total, acc, t, x, b.y + y);
+    for (int j = 0; j < t.n[CNV_Y]; j++) {
+      part = fmaf(cnv_taps[t.taps[CNV_Y] + j], tex1Dfetch<float>(l.sums_texture, first + j * b.sums_stride), part);
+      if (j % TEXTURE_TAPS == TEXTURE_TAPS - 1) {
+        acc += part;
+        part = 0;
+      }
+    }
+    total = add_term(b, total, acc + part, t, x, b.y + y);
   }
   store_samples(b, s, y, &total, 0, 1);
 }

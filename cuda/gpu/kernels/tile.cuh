@@ -2,14 +2,14 @@
  *
  * A tile of the input with its apron in shared memory, and a tile of results: shared by fused, blur and dense.
  *
- * A tile is as wide as a block's outputs plus the samples on either side that their taps reach, counted over all
+ * A tile is as wide as a block's outputs plus the samples on each side that their taps reach, counted over all
  * channels; its row pitch is CNV_TILE_PITCH. The copy engine loads it in one piece (compute capability 9.0), or the
- * threads do, 16 bytes at a time. Samples outside of the job's window are then filled in by the border mode, so that
+ * threads load it, 16 bytes at a time. Then samples outside the job's window are filled in by the border mode, so that
  * the arithmetic meets no borders. If a plane's rows do not begin at multiples of 16 bytes, all samples are filled in
  * one by one.
  *
- * Inner tiles, which lack no sample and whose outputs are all the job's, are stored by the copy engine, others by
- * threads. The host computes which tiles are inner (gpu/tile_jobs.c).
+ * An inner tile lies inside the window with all its samples, and inside the job with all its outputs. The copy engine
+ * stores inner tiles, threads store the others. The host computes which tiles are inner (gpu/tile_jobs.c).
  */
 #pragma once
 
@@ -70,15 +70,15 @@ start_bulk_copy(uint32_t to, const CnvTensorMap *map, const int4 &from, uint32_t
                : "memory");
 }
 
-/* Lets the barrier's next phase end after `bytes` have arrived. */
+/* Makes the barrier's next phase end after `bytes` have arrived. */
 __device__ static void
 expect_bytes(uint32_t barrier, int bytes)
 {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
 
-/* Starts the copies of the block's tile (TileParams) of each frame, and of its weights: to the place of its results or,
- * if WEIGHED, after the tile with its apron. */
+/* Starts the copies of the block's tile of each frame, and of the tile's weights. Weights go to the place of the
+ * results or, if WEIGHED, after the tile with its apron. */
 template <bool BLENDS, bool WEIGHED, typename Tile>
 __device__ static void
 start_bulk_copies(const CnvTileArgs &l, const Tile &tile, const TileShape &shape, int bytes, uint64_t *barrier)
@@ -141,7 +141,7 @@ load_words(W *to, const W *from)
     to[i] = __ldg(from + 32 * i);
 }
 
-/* Starts a copy of 16 bytes; if there is no instruction for that, copies them. */
+/* Starts a copy of 16 bytes. Before compute capability 8.0, which has no instruction for that, copies them at once. */
 __device__ static void
 copy_16(void *to, const void *from)
 {
@@ -161,7 +161,7 @@ wait_for_copies()
 #endif
 }
 
-/* Starts the copies of a tile's 16 bytes that hold samples of the part. */
+/* Starts the copies of all chunks of 16 bytes of a tile that have samples of `part`. */
 template <typename T>
 __device__ static void
 copy_chunks(const TileParams &params, const TileBox &box, const TilePart &part, uint8_t *tile, int64_t delta)
@@ -277,7 +277,7 @@ is_in_window(const TileParams &params, const TileBox &box)
          box.y + box.rows <= p.window_y + p.window_height;
 }
 
-/* Fills in what is missing of the tile of each frame (fill_tile). has_map: the part that is in the window is there. */
+/* Fills in the missing samples of the tile of each frame (fill_tile). has_map: the samples in the window are loaded. */
 template <typename T, int SAMPLES = CNV_TILE_SAMPLES, bool PIXELS = false>
 __device__ static void
 fill_frames(const CnvTileArgs &l, const TileParams &params, TileBox box, bool has_map)
@@ -295,8 +295,8 @@ fill_frames(const CnvTileArgs &l, const TileParams &params, TileBox box, bool ha
                                   l.sources.n ? l.sources.delta[i] : 0);
 }
 
-/* In place, counts the block among those that have read their tiles. Its registers, inlined, would make some kernels
- * spill. */
+/* If the launch filters in place, counts this block as one that has read its tile. Not inlined, because its registers
+ * would make some kernels spill. */
 __device__ __noinline__ static void
 count_reader(const CnvTileArgs &l)
 {
@@ -304,9 +304,11 @@ count_reader(const CnvTileArgs &l)
     asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(l.readers) : "memory");
 }
 
-/* In place, waits until all blocks have read their tiles. Called by one thread, before a barrier. All blocks are
- * running, so this takes microseconds. If a tool keeps some from running, the wait ends anyway: samples beside other
- * tiles are better filtered twice than never. */
+/* If the launch filters in place, waits until all blocks have read their tiles. Thread 0 waits; a barrier must follow.
+ * All blocks run at the same time, so this takes microseconds. If a tool such as a debugger keeps some from running,
+ * the wait ends after CNV_READERS_CLOCKS: then samples near other tiles may be filtered twice, which is better than
+ * never.
+ */
 __device__ static void
 wait_for_readers(const CnvTileArgs &l)
 {
@@ -351,7 +353,7 @@ bring_tile(const CnvTileArgs &l, const TileParams &params, const TileShape &shap
   fill_frames<T, SAMPLES, PIXELS>(l, params, box, has_map);
 }
 
-/* Does the same, and in place reports that the block has read all samples of other blocks. */
+/* Waits for the tile as bring_tile does. Then other blocks may write the samples that this block has read. */
 template <typename T, bool BLENDS = false, int SAMPLES = CNV_TILE_SAMPLES, bool PIXELS = false>
 __device__ static void
 finish_tile(const CnvTileArgs &l, const TileParams &params, const TileShape &shape, uint64_t *barrier)
@@ -361,8 +363,8 @@ finish_tile(const CnvTileArgs &l, const TileParams &params, const TileShape &sha
     count_reader(l);
 }
 
-/* Stores one row's 16 bytes of outputs, from sample x on, sample by sample: those of the job, with the input's samples
- * in copied channels. */
+/* Stores 16 bytes of outputs of row y, from sample x on, sample by sample. Stores only samples of the job, and the
+ * input's samples in copied channels. */
 template <typename T>
 __device__ static void
 store_chunk(const TileParams &params, const T *from, int x, int y)
@@ -389,8 +391,8 @@ output_offset(int rows, int row, int byte)
   return byte / box * box * rows + row * box + (((byte % box / 16) ^ turn) * 16) + byte % 16;
 }
 
-/* Stores the outputs with THREADS threads, of which this is one. All have written theirs. chunk_at: finds 16 bytes of a
- * row of them in shared memory. */
+/* Stores the outputs with THREADS threads, after all threads have written theirs to shared memory. thread: the number
+ * of this one. chunk_at: returns the address of 16 bytes of a row of outputs in shared memory. */
 template <typename T, int WIDTH, int THREADS, typename ChunkAt>
 __device__ static void
 store_tile(const TileParams &params, const TileOutput &at, int thread, const ChunkAt &chunk_at)

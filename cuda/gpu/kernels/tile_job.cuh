@@ -32,6 +32,31 @@ struct TileParams {
   alignas(8) uint32_t missing[6]; /* three words: four missing samples, by the channel of the first */
 };
 
+/* Shared memory that the two forms of a kernel have in common, as a launch runs only one of them: the block's tile and
+ * job, the barrier of its copies, and factors of samples and rows. */
+__device__ static TileParams &
+block_params()
+{
+  __shared__ TileParams params;
+
+  return params;
+}
+
+__device__ static uint64_t &
+block_barrier()
+{
+  __shared__ alignas(8) uint64_t barrier;
+
+  return barrier;
+}
+
+template <int N> __device__ static float (&block_factors())[N]
+{
+  __shared__ alignas(16) float factors[N];
+
+  return factors;
+}
+
 /* Four samples side by side. */
 template <typename T> struct Word;
 template <> struct Word<uint8_t> {

@@ -294,7 +294,7 @@ check_textures(const KernelRun *run, const BlockJob *opened)
   const CnvBlockArgs *l = opened->launch;
   int m = b->a.component[0].plane;
 
-  if (!l->only_sums)
+  if (!l->is_first)
     check_texture(run, l->sums_texture, l->sums, l->sums + opened->from->sums * sizeof(float), sizeof(float));
   else if (b->sources.n == 0 && b->a.plain)
     check_texture(run, l->texture[m], l->texture_start[m], b->in, b->bytes);
@@ -324,7 +324,7 @@ only_sums(const KernelRun *run, const BlockJob *opened)
 {
   const CnvKernelKind *kind = cnv_kernel_kind(run->id);
   gboolean by_rows = kind->algorithm == CNV_ALGORITHM_SEPARABLE || kind->algorithm == CNV_ALGORITHM_TEXTURE;
-  gboolean writes = kind->by_terms || opened->launch->only_sums;
+  gboolean writes = kind->by_terms || opened->launch->is_first;
 
   if (kind->algorithm == CNV_ALGORITHM_TEXTURE)
     check_textures(run, opened);

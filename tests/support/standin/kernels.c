@@ -8,9 +8,8 @@
 
 struct StandinKernel {
   char *name;
-  CnvKernelId first, last; /* kinds of the name: if arguments ask for sums alone, the first */
+  CnvKernelId first, last; /* kinds of the name: the first if the arguments say is_first */
   const CnvVariant *variant;
-  gboolean is_plain;
   gsize args_size;
   void (*run)(const KernelRun *run);
 };
@@ -118,14 +117,8 @@ add_kind(CnvKernelId id)
 
   if (!kind->variants)
     add((StandinKernel){.first = id, .args_size = sizeof(CnvBlockArgs), .run = blocks_run}, kind->name);
-  for (const CnvVariant *v = kind->variants; v && v->name; v++) {
+  for (const CnvVariant *v = kind->variants; v && v->name; v++)
     add((StandinKernel){.first = id, .variant = v, .args_size = sizeof(CnvTileArgs), .run = tiles_run}, v->name);
-    if (v->plain)
-      add(
-          (StandinKernel){
-              .first = id, .variant = v, .is_plain = TRUE, .args_size = sizeof(CnvTileArgs), .run = tiles_run},
-          v->plain);
-  }
 }
 
 const StandinKernel *
@@ -159,9 +152,8 @@ standin_kernel_run(const StandinKernel *kernel, const Op *op, const LaunchSize *
 {
   const KernelRun run = {
       kernel->name,
-      kernel->run == blocks_run && !((const CnvBlockArgs *)args)->only_sums ? kernel->last : kernel->first,
+      kernel->run == blocks_run && !((const CnvBlockArgs *)args)->is_first ? kernel->last : kernel->first,
       kernel->variant,
-      kernel->is_plain,
       op,
       size,
       args,

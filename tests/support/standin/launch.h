@@ -17,7 +17,6 @@ typedef struct {
   const char *name;
   CnvKernelId id;            /* of kernels with jobs */
   const CnvVariant *variant; /* of kernels with tile jobs: of several with the kernel's name, the first */
-  gboolean is_plain;         /* the kernel for launches without coverage */
   const Op *op;
   const LaunchSize *size;
   const void *args;

@@ -172,8 +172,8 @@ open_coverage(const KernelRun *run, const CnvTileJob *s, Tiles *tiles)
   if (!s->blends != (j->coverage_pitch == 0) || (j->shared && (!s->blends || s->inner_x0 < s->inner_x1)))
     standin_report("%s: blends %d, coverage_pitch %d, shared %d, inner tiles from %d to %d", run->name, s->blends,
                    j->coverage_pitch, j->shared, s->inner_x0, s->inner_x1);
-  if (run->is_plain && (s->blends || l->tiles))
-    standin_report("%s has coverage or a list of tiles", run->name);
+  if (l->plain && (s->blends || s->renormalizes || l->tiles || l->readers))
+    standin_report("%s: a plain launch has coverage, a list of tiles or readers, or renormalizes", run->name);
   if (j->coverage_pitch == 0)
     return;
   if (l->coverage % alignment || j->coverage % alignment != (guint64)before || j->coverage_pitch % alignment ||
