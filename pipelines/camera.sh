@@ -8,7 +8,7 @@
 # drawn town. The first camera is served at rtsp://127.0.0.1:8554/camera1. Lost cameras are tried again until they are back.
 # Ctrl-C or SIGTERM ends it, and leaves complete recordings.
 # ZONES=FILE: zones to hide, for all cameras; or FILE:FILE for each. pipelines/tune.sh draws them.
-# DETECTOR=ELEMENTS: hide also what a detector finds, such as "facedetect display=false"; as for gst-launch-1.0.
+# DETECTOR=ELEMENTS: also hide what a detector finds. Written as for gst-launch-1.0, such as "facedetect display=false".
 # MISSING=copy: the property roi-missing, for the regions of the detector.
 # FILTER=fill RADIUS=24 COLOR=0xff404040: the properties filter, radius and fill-color.
 # CAMERA_USER=NAME CAMERA_PASSWORD=SECRET: log in to the cameras. No password is accepted as an argument.
@@ -16,9 +16,9 @@
 # [server] has the user and password of viewers. With a password, its mode must be 600.
 # LISTEN=127.0.0.1 PORT=8554: address to serve at. An address that other machines reach needs SERVE_USER and SERVE_PASSWORD.
 # SERVE_USER=NAME SERVE_PASSWORD=SECRET: user and password of viewers, by digest authentication.
-# RECORD=FOLDER MINUTES=10: record into files of so many minutes, as they are served.
-# BITRATE=4000: kbit/s of each stream; by default from its frame size.
-# STATUS=10: seconds between the lines; 0: none.
+# RECORD=FOLDER MINUTES=10: record the served pictures, in files of this many minutes.
+# BITRATE=4000: kbit/s of each stream; the default depends on its frame size.
+# STATUS=10: seconds between the status lines; 0: no lines.
 set -euo pipefail
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 

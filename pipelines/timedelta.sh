@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# You should see mid-grey where nothing moves. Elsewhere the picture is brighter where it got brighter, and darker where darker.
+# You should see mid-grey where nothing moves, lighter grey where the picture got brighter, and darker grey where it got darker.
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Usage: pipelines/timedelta.sh [--verbose] [-DOPTION=VALUE]... [FILE|URI]...
