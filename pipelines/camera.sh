@@ -36,6 +36,7 @@ export ZONES="${ZONES:-}" MISSING="${MISSING:-copy}" CAMERAS="${CAMERAS:-}" LIST
 export CAMERA_USER="${CAMERA_USER:-}" CAMERA_PASSWORD="${CAMERA_PASSWORD:-}" SERVE_USER="${SERVE_USER:-}"
 export SERVE_PASSWORD="${SERVE_PASSWORD:-}" RECORD="${RECORD:-}" MINUTES="${MINUTES:-}" BITRATE="${BITRATE:-}"
 export STATUS="${STATUS:-}" DETECTOR="${DETECTOR:-}"
+export MALLOC_ARENA_MAX=2 # memory that threads of a lost camera freed is used again; with more arenas it grows for minutes
 [[ $DETECTOR != *facedetect* ]] || need_opencv
 parse_arguments "$@"
 for input in "${files[@]}"; do
