@@ -62,7 +62,8 @@ class Server:
     def make_factory(self, camera):
         """All clients of a camera share one stream. RTP goes through the RTSP connection, so no other port is open."""
         factory = GstRtspServer.RTSPMediaFactory()
-        factory.set_launch(f'( {camera_stream.TAKER} ! h264parse ! rtph264pay name=pay0 pt=96 config-interval=-1 )')
+        # The parser repeats the headers. The payloader would repeat them before each slice, and split a picture in two.
+        factory.set_launch(f'( {camera_stream.TAKER} ! h264parse config-interval=-1 ! rtph264pay name=pay0 pt=96 )')
         factory.set_shared(True)
         factory.set_protocols(GstRtsp.RTSPLowerTrans.TCP)
         factory.set_suspend_mode(GstRtspServer.RTSPSuspendMode.NONE)
