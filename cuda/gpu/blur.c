@@ -231,7 +231,7 @@ deep_fits(const CnvPlan *plan, const CnvPlane *plane, const CnvTapList taps[CNV_
                          "1 or bias, no isolated regions except rectangles, and no border-mode=renormalize");
 }
 
-/* Returns TRUE if sums over time are exact enough: those of samples of 8 bits are one f16 number. */
+/* Returns TRUE if sums over time are exact enough. For samples of 8 bits a sum over time is rounded to one f16 number. */
 static gboolean
 sums_suffice(const CnvPlane *plane, const CnvNeeds *needs, const CnvTapList taps[CNV_N_AXES])
 {

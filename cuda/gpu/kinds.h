@@ -74,7 +74,7 @@ typedef struct {
   gboolean by_pixels;   /* block_x counts pixels */
   gboolean by_cells;    /* a block computes cells of a mosaic, as cnv_mosaic_blocks counts them */
   gboolean divides;     /* a block computes cells of a mosaic, as gpu/cells.c divides them */
-  gboolean by_terms;    /* computes the row sums of all terms, those of one term after those of the term before */
+  gboolean by_terms;    /* computes the row sums of all terms, one term after the other */
   /* The first of two kinds that share a kernel. It computes the sums of slices (cells) or rows (texture) for the second,
    * or loads samples (stage) that the second stores. */
   gboolean is_first;

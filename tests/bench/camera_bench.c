@@ -285,7 +285,7 @@ is_healthy(Run *run, GError **error)
   return !message;
 }
 
-/* Waits until no more frames come out: live streams have sent all that they may send at once. */
+/* Waits until no more frames come out. Then all live streams have sent their first WARM_SENT frames. */
 static void
 drain(Run *run)
 {

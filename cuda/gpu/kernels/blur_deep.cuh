@@ -213,7 +213,7 @@ blur_deep_rows(const TileParams &params, int from, int to, const BX &band_x, con
   }
 }
 
-/* Filters one frame. The parameters are those of blur. */
+/* Filters one frame. blur explains the template parameters. */
 template <int K_X, int K_Y, int M, bool BLENDS>
 __device__ static void
 blur_deep(const CnvTileArgs &l)

@@ -396,8 +396,8 @@ decimate(const CnvTileArgs &l)
   }
 }
 
-/* decimate_again: computes the samples of a lattice from those of a lattice whose step is smaller by a power of two,
- * with the spline's taps for that ratio. Neighbouring lanes share the rows of a sample, so that their loads are in
+/* decimate_again: computes a coarse lattice from a finer one. The ratio of their steps is a power of two, and the taps are
+ * the spline's for that ratio. Neighbouring lanes share the rows of a sample, so that their loads are in
  * flight at once. The margins of rows are computed in the same way. */
 __device__ static void
 decimate_again(const CnvTileArgs &l)
