@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "gpu/choice.h"
+#include "gpu/scheduler.h"
 #include "gpu/session.h"
 
 /* The build makes it from kernels.cu. */

@@ -14,19 +14,6 @@
 
 /* ---- block jobs ---- */
 
-const char *
-cnv_schedule_method(const CnvSchedule *schedule, const CnvJob *job)
-{
-  const CnvPlaneKernel *plane_kernel = cnv_schedule_plane_kernel(schedule, job);
-
-  const CnvKernelKind *kind;
-
-  if (!cnv_tile_jobs_take(schedule, job))
-    return cnv_algorithm_nicks[plane_kernel->blocks].nick;
-  kind = cnv_kernel_kind(plane_kernel->kernel);
-  return kind->method ? kind->method : kind->name;
-}
-
 static gint64
 samples_of(const CnvSchedule *schedule, const CnvJob *job)
 {

@@ -3,9 +3,10 @@
  * The schedule of a frame's kernels: a list of launches, and the arrays that they read on the GPU. Made on the host,
  * without the driver, when plans or regions change.
  *
- *   schedule.c    what follows from the plans: constant banks of taps, kernels and weights of each plane
- *   tile_jobs.c   tile jobs, for kernels that do a job in one launch
- *   passes.c      what follows from the work: block jobs and launches
+ *   scheduler.c    what follows from the plans: constant banks of taps, kernels and weights of each plane
+ *   passes.c       what follows from the work: block jobs and launches
+ *   tile_jobs.c    tile jobs, for kernels that do a job in one launch
+ *   rectangles.c   rectangles that are copied back in place, and those whose coverage is computed
  *
  * Constant memory may be too small for the taps of all plans. They are divided into constant banks, each at most as
  * large as constant memory and named by its first tap. One bank is loaded at a time. The jobs of a bank are divided
@@ -74,25 +75,9 @@ typedef struct {
       cells_at, lists_at, shapes_at, places_at;
 } CnvSchedule;
 
-void cnv_schedule_init(CnvSchedule *schedule);
-void cnv_schedule_clear(CnvSchedule *schedule);
-
-/* Sets plans and work. in_place: the output is the input, so only regions are written. Returns FALSE if all arrays are
- * still those of the last call. */
-gboolean cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean in_place);
-
 /* Returns the plane of a job and its kernels. */
 static inline const CnvPlaneKernel *
 cnv_schedule_plane_kernel(const CnvSchedule *schedule, const CnvJob *job)
 {
   return &g_array_index(schedule->plane_kernels, CnvPlaneKernel, job->plan * CNV_MAX_PLANES + job->plane);
 }
-
-/* Returns the name of the method that filters a job, as in CnvSessionStats.method. */
-const char *cnv_schedule_method(const CnvSchedule *schedule, const CnvJob *job);
-
-/* Adds a rectangle of a job's outputs to those that are copied back in place. */
-void cnv_schedule_copy(CnvSchedule *schedule, const CnvJob *job, int x, int y, int width, int height);
-
-/* Adds a rectangle of a job's coverage to those that cover computes. */
-void cnv_schedule_cover(CnvSchedule *schedule, const CnvJob *job, int x, int y, int width, int height);

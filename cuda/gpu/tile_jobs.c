@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gpu/decimated.h"
+#include "gpu/rectangles.h"
 #include "gpu/tile_jobs.h"
 #include "plan/arith.h"
 

@@ -7,7 +7,7 @@
 #include "plan/plan.h"
 
 #include "gpu/choice.h"
-#include "gpu/schedule.h"
+#include "gpu/scheduler.h"
 #include "gpu/tile_jobs.h"
 #include "support/masks.h"
 #include "support/plan.h"

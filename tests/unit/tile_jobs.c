@@ -10,7 +10,7 @@
 #include "plan/plan.h"
 
 #include "gpu/half.h"
-#include "gpu/schedule.h"
+#include "gpu/scheduler.h"
 #include "support/plan.h"
 #include "support/suite.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "gpu/schedule.h"
+#include "gpu/scheduler.h"
 
 #include "gpu/choice.h"
 #include "gpu/passes.h"
+#include "gpu/rectangles.h"
 #include "gpu/tile_jobs.h"
 #include "plan/arith.h"
 
@@ -252,25 +253,6 @@ find_written(CnvSchedule *schedule, int fields)
   }
 }
 
-void
-cnv_schedule_copy(CnvSchedule *schedule, const CnvJob *job, int x, int y, int width, int height)
-{
-  const CnvPlane *plane = cnv_schedule_plane_kernel(schedule, job)->plane;
-  int sample = plane->channels * plane->component[0].bytes;
-  CnvCopyJob copy = {.plane = plane->component[0].plane,
-                     .x = x * sample,
-                     .y = y * job->fields + job->field,
-                     .bytes = width * sample,
-                     .rows = height,
-                     .step = job->fields,
-                     .first_block = (int)schedule->copy_numbers->len};
-
-  copy.columns = cnv_divide_up(copy.bytes + CNV_COPY_BYTES - 1, 32 * CNV_COPY_BYTES);
-  for (int i = 0; i < copy.columns * cnv_divide_up(height, 8); i++)
-    g_array_append_val(schedule->copy_numbers, schedule->copies->len);
-  g_array_append_val(schedule->copies, copy);
-}
-
 /* Finds the copies of work in place: the rectangles of its jobs, or for a whole job its tiles (gpu/tile_jobs.c). */
 static void
 find_copies(CnvSchedule *schedule)
@@ -286,21 +268,6 @@ find_copies(CnvSchedule *schedule)
     cnv_schedule_copy(schedule, job, job->x, job->y, job->width, job->height);
     schedule->copies_more |= job->coverage_pitch > 0 && (job->shared || !cnv_tile_jobs_take(schedule, job));
   }
-}
-
-void
-cnv_schedule_cover(CnvSchedule *schedule, const CnvJob *job, int x, int y, int width, int height)
-{
-  CnvBlockJob part = {.job = *job, .first_block = (int)schedule->cover_blocks};
-
-  part.job.coverage += (guint64)(y - job->y) * (guint)job->coverage_pitch + (guint64)(x - job->x);
-  part.job.x = x;
-  part.job.y = y;
-  part.job.width = width;
-  part.job.height = height;
-  part.columns = cnv_divide_up(cnv_coverage_bytes(&part.job), CNV_COVER_WIDTH);
-  schedule->cover_blocks += (guint)(part.columns * cnv_divide_up(height, CNV_COVER_HEIGHT));
-  g_array_append_val(schedule->cover_jobs, part);
 }
 
 /* Adds the coverage of jobs. That of whole jobs is added with their tiles. */
@@ -406,4 +373,16 @@ cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean in_pl
   schedule->at_once = runs_at_once(schedule);
   add_work_arrays(schedule);
   return TRUE;
+}
+
+const char *
+cnv_schedule_method(const CnvSchedule *schedule, const CnvJob *job)
+{
+  const CnvPlaneKernel *plane_kernel = cnv_schedule_plane_kernel(schedule, job);
+  const CnvKernelKind *kind;
+
+  if (!cnv_tile_jobs_take(schedule, job))
+    return cnv_algorithm_nicks[plane_kernel->blocks].nick;
+  kind = cnv_kernel_kind(plane_kernel->kernel);
+  return kind->method ? kind->method : kind->name;
 }
