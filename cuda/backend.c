@@ -2,19 +2,8 @@
  *
  * The front door of a session. It checks what callers pass; engines trust it.
  */
-#include <string.h>
-
 #include "plan/plan.h"
 #include "plan/scene.h"
-
-const CnvBackend *
-cnv_backend_find(const char *name)
-{
-  for (int i = 0; cnv_backends[i]; i++)
-    if (strcmp(cnv_backends[i]->name, name) == 0)
-      return cnv_backends[i];
-  return NULL;
-}
 
 /* Returns FALSE with CNV_ERROR_SETTINGS if a plane of memory has no address or its rows overlap. side: "input" or
  * "output". */

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "gpu/half.h"
-#include "gpu/kinds.h"
+#include "gpu/variants.h"
 
 #define VARIANT(called, bits, x, y, apart, numbers, across, height, fitting, ...)                                      \
   {called,                                                                                                             \

@@ -2,6 +2,7 @@
 #include "gpu/choice.h"
 
 #include "gpu/driver.h"
+#include "gpu/variants.h"
 
 #include <string.h>
 

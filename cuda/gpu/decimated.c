@@ -9,7 +9,6 @@
 
 #include "gpu/decimated.h"
 #include "gpu/half.h"
-#include "gpu/tile_jobs.h"
 #include "plan/arith.h"
 #include "plan/decimated.h"
 

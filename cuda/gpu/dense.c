@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "gpu/half.h"
-#include "gpu/kinds.h"
+#include "gpu/variants.h"
 
 #define VARIANT(called, size, k, n, numbers, height, ...)                                                              \
   {called,                                                                                                             \

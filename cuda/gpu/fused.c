@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include "gpu/kinds.h"
+#include "gpu/variants.h"
 
 /* fused counts in units of 2^-64 and 2^-149 of a level: taps and gains further from 1 than this would leave the range
  * of float32. */

@@ -113,9 +113,3 @@ gboolean cnv_algorithm_has_tiles(CnvAlgorithm algorithm);
 
 /* Returns TRUE if a plane whose kernel is `kernel` takes part in launches of `launched`. */
 gboolean cnv_kernel_takes_part(CnvKernelId kernel, CnvKernelId launched);
-
-/* Returns the shared memory, in bytes, of a launch whose tiles have this number of rows of outputs. */
-guint cnv_kernel_shared_bytes(const CnvKernelKind *kind, const CnvVariant *variant, const CnvNeeds *needs, int rows);
-
-/* Returns the smallest variant of a kind for these needs, or NULL. */
-const CnvVariant *cnv_variant_find(const CnvKernelKind *kind, const CnvNeeds *needs);

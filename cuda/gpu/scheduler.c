@@ -5,6 +5,7 @@
 #include "gpu/passes.h"
 #include "gpu/rectangles.h"
 #include "gpu/tile_jobs.h"
+#include "gpu/variants.h"
 #include "plan/arith.h"
 
 #include <string.h>

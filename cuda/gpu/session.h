@@ -143,11 +143,13 @@ gboolean cnv_cuda_transfer_start(CudaSession *self, const Transfer *transfer, GE
 /* Copies between the frame's memory and its staging, if it has any. */
 void cnv_cuda_transfer_copy_staged(CudaSession *self, const Transfer *transfer);
 
-/* inflight.c */
+/* streams.c */
 /* Lets later work on a stream wait for all work queued so far on the other. */
 gboolean cnv_cuda_wait_for_stream(CudaSession *self, CUstream stream, CUstream other, GError **error);
 /* Waits for all streams, whatever has failed. The session is lost (CnvSession) if a second try fails too. */
 void cnv_cuda_sync_streams(CudaSession *self);
+
+/* inflight.c */
 /* Queues the work that is set for one frame, with `in` or `out` in host memory. If it fails, the frame is not in
  * flight. */
 gboolean cnv_cuda_start_frame(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out,

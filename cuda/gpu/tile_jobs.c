@@ -2,6 +2,7 @@
 #include "gpu/decimated.h"
 #include "gpu/rectangles.h"
 #include "gpu/tile_jobs.h"
+#include "gpu/variants.h"
 #include "plan/arith.h"
 
 #include <string.h>

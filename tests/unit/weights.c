@@ -10,7 +10,7 @@
 #include "plan/plan.h"
 
 #include "gpu/half.h"
-#include "gpu/kinds.h"
+#include "gpu/variants.h"
 #include "support/filter.h"
 #include "support/suite.h"
 
