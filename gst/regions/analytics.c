@@ -1,11 +1,71 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "regions/analytics.h"
 
+#include <gmodule.h>
 #include <gst/analytics/analytics.h>
 #include <math.h>
 #include <string.h>
 
 const gboolean gst_cuda_convolve_analytics_are_read = TRUE;
+
+/* ---- the library ---- */
+
+#ifdef G_OS_WIN32
+#define LIBRARY "gstanalytics-1.0-0.dll"
+#elif defined(__APPLE__)
+#define LIBRARY "libgstanalytics-1.0.0.dylib"
+#else
+#define LIBRARY "libgstanalytics-1.0.so.0"
+#endif
+
+#define ENTRIES_1_24(X)                                                                                                \
+  X(gst_analytics_mtd_get_mtd_type)                                                                                    \
+  X(gst_analytics_od_mtd_get_mtd_type)                                                                                 \
+  X(gst_analytics_od_mtd_get_obj_type)                                                                                 \
+  X(gst_analytics_relation_meta_iterate)
+
+#if GST_CHECK_VERSION(1, 26, 0)
+#define ENTRIES(X)                                                                                                     \
+  ENTRIES_1_24(X)                                                                                                      \
+  X(gst_analytics_cls_mtd_get_length)                                                                                  \
+  X(gst_analytics_cls_mtd_get_mtd_type)                                                                                \
+  X(gst_analytics_cls_mtd_get_quark)                                                                                   \
+  X(gst_analytics_od_mtd_get_oriented_location)                                                                        \
+  X(gst_analytics_relation_meta_get_direct_related)                                                                    \
+  X(gst_analytics_segmentation_mtd_get_mask)                                                                           \
+  X(gst_analytics_segmentation_mtd_get_mtd_type)                                                                       \
+  X(gst_analytics_segmentation_mtd_get_region_count)                                                                   \
+  X(gst_analytics_segmentation_mtd_get_region_id)
+#else
+#define ENTRIES(X)                                                                                                     \
+  ENTRIES_1_24(X)                                                                                                      \
+  X(gst_analytics_od_mtd_get_location)
+#endif
+
+/* Opened when the first meta comes: whoever made it has loaded the library. Linked to, it would bring 41 packages of
+ * Debian 13 to users whose frames have no such meta. */
+static struct {
+#define MEMBER(name) __typeof__(name) *name;
+  ENTRIES(MEMBER)
+#undef MEMBER
+} library;
+
+/* Returns NULL, or what is missing. */
+static gpointer
+open_library(gpointer unused)
+{
+  GModule *module = g_module_open(LIBRARY, G_MODULE_BIND_LAZY | G_MODULE_BIND_LOCAL);
+  const char *missing = NULL;
+
+  if (!module)
+    return (gpointer)("install " LIBRARY ", which cannot be opened");
+#define LOAD(name)                                                                                                     \
+  if (!g_module_symbol(module, #name, (gpointer *)&library.name))                                                      \
+    missing = "update " LIBRARY ", which has no " #name;
+  ENTRIES(LOAD)
+#undef LOAD
+  return (gpointer)missing;
+}
 
 /* ---- boxes ---- */
 
@@ -16,11 +76,11 @@ read_box(const GstAnalyticsODMtd *od, double rect[4], float *angle, float *confi
   int x, y, width, height;
 
 #if GST_CHECK_VERSION(1, 26, 0)
-  if (!gst_analytics_od_mtd_get_oriented_location(od, &x, &y, &width, &height, angle, confidence))
+  if (!library.gst_analytics_od_mtd_get_oriented_location(od, &x, &y, &width, &height, angle, confidence))
     return FALSE;
 #else
   *angle = 0;
-  if (!gst_analytics_od_mtd_get_location((GstAnalyticsODMtd *)od, &x, &y, &width, &height, confidence))
+  if (!library.gst_analytics_od_mtd_get_location((GstAnalyticsODMtd *)od, &x, &y, &width, &height, confidence))
     return FALSE;
 #endif
   rect[0] = x;
@@ -52,7 +112,7 @@ name_of(GQuark quark)
 static void
 add_box(GstCudaConvolveRegions *regions, GstAnalyticsODMtd *od)
 {
-  const char *type = name_of(gst_analytics_od_mtd_get_obj_type(od));
+  const char *type = name_of(library.gst_analytics_od_mtd_get_obj_type(od));
   double least = regions->roi->confidence, rect[4];
   float confidence, angle;
 
@@ -88,7 +148,7 @@ typedef struct {
 static void
 label_region(const Labels *labels, gsize region, const char *name)
 {
-  guint id = gst_analytics_segmentation_mtd_get_region_id(labels->masks, region);
+  guint id = library.gst_analytics_segmentation_mtd_get_region_id(labels->masks, region);
 
   if (id >= labels->n_values)
     return;
@@ -102,10 +162,10 @@ label_region(const Labels *labels, gsize region, const char *name)
 static void
 read_classes(const Labels *labels, GstAnalyticsClsMtd *classes)
 {
-  gsize n = MIN(gst_analytics_cls_mtd_get_length(classes), labels->n_regions);
+  gsize n = MIN(library.gst_analytics_cls_mtd_get_length(classes), labels->n_regions);
 
   for (gsize i = 0; i < n; i++)
-    label_region(labels, i, name_of(gst_analytics_cls_mtd_get_quark(classes, i)));
+    label_region(labels, i, name_of(library.gst_analytics_cls_mtd_get_quark(classes, i)));
 }
 
 /* Gives all regions except 0 the label of a box. */
@@ -113,7 +173,7 @@ static void
 label_all(const Labels *labels, const char *name)
 {
   for (gsize i = 0; i < labels->n_regions; i++)
-    if (gst_analytics_segmentation_mtd_get_region_id(labels->masks, i) != 0)
+    if (library.gst_analytics_segmentation_mtd_get_region_id(labels->masks, i) != 0)
       label_region(labels, i, name);
 }
 
@@ -127,14 +187,14 @@ read_labels(const Labels *labels)
   GstAnalyticsMtd mtd;
   gpointer state = NULL;
 
-  while (gst_analytics_relation_meta_get_direct_related(masks->meta, masks->id, GST_ANALYTICS_REL_TYPE_ANY,
-                                                        GST_ANALYTICS_MTD_TYPE_ANY, &state, &mtd)) {
-    GstAnalyticsMtdType type = gst_analytics_mtd_get_mtd_type(&mtd);
+  while (library.gst_analytics_relation_meta_get_direct_related(masks->meta, masks->id, GST_ANALYTICS_REL_TYPE_ANY,
+                                                                GST_ANALYTICS_MTD_TYPE_ANY, &state, &mtd)) {
+    GstAnalyticsMtdType type = library.gst_analytics_mtd_get_mtd_type(&mtd);
 
-    if (type == gst_analytics_cls_mtd_get_mtd_type()) {
+    if (type == library.gst_analytics_cls_mtd_get_mtd_type()) {
       read_classes(labels, &mtd);
-    } else if (type == gst_analytics_od_mtd_get_mtd_type() && !counts) {
-      const char *name = name_of(gst_analytics_od_mtd_get_obj_type(&mtd));
+    } else if (type == library.gst_analytics_od_mtd_get_mtd_type() && !counts) {
+      const char *name = name_of(library.gst_analytics_od_mtd_get_obj_type(&mtd));
 
       if (labels->regions->all ? strcmp(name, BACKGROUND) == 0
                                : gst_cuda_convolve_regions_take_type(labels->regions, name))
@@ -151,7 +211,8 @@ static GBytes *
 choose_values(const GstCudaConvolveRegions *regions, const GstAnalyticsSegmentationMtd *masks, guint n_values)
 {
   guint8 *weight = g_malloc(n_values);
-  const Labels labels = {regions, masks, gst_analytics_segmentation_mtd_get_region_count(masks), weight, n_values};
+  const Labels labels = {regions, masks, library.gst_analytics_segmentation_mtd_get_region_count(masks), weight,
+                         n_values};
 
   memset(weight, regions->all ? 255 : 0, n_values);
   if (regions->all)
@@ -172,7 +233,7 @@ add_masks(GstCudaConvolveRegions *regions, GstAnalyticsSegmentationMtd *masks)
 {
   int x, y;
   guint width, height, n_values;
-  g_autoptr(GstBuffer) buffer = gst_analytics_segmentation_mtd_get_mask(masks, &x, &y, &width, &height);
+  g_autoptr(GstBuffer) buffer = library.gst_analytics_segmentation_mtd_get_mask(masks, &x, &y, &width, &height);
   g_autoptr(GBytes) weight_of = NULL;
   double rect[4] = {x, y, width, height};
 
@@ -192,21 +253,26 @@ add_masks(GstCudaConvolveRegions *regions, GstAnalyticsSegmentationMtd *masks)
 
 #endif
 
-void
-gst_cuda_convolve_analytics_add(GstCudaConvolveRegions *regions, GstBuffer *buffer)
+const char *
+gst_cuda_convolve_analytics_add(GstCudaConvolveRegions *regions, GstMeta *meta)
 {
-  GstAnalyticsRelationMeta *meta = gst_buffer_get_analytics_relation_meta(buffer);
+  static GOnce once = G_ONCE_INIT;
+  const char *missing = g_once(&once, open_library, NULL);
   gpointer state = NULL;
   GstAnalyticsMtd mtd;
 
-  while (meta && gst_analytics_relation_meta_iterate(meta, &state, GST_ANALYTICS_MTD_TYPE_ANY, &mtd)) {
-    GstAnalyticsMtdType type = gst_analytics_mtd_get_mtd_type(&mtd);
+  if (missing)
+    return missing;
+  while (library.gst_analytics_relation_meta_iterate((GstAnalyticsRelationMeta *)meta, &state,
+                                                     GST_ANALYTICS_MTD_TYPE_ANY, &mtd)) {
+    GstAnalyticsMtdType type = library.gst_analytics_mtd_get_mtd_type(&mtd);
 
-    if (type == gst_analytics_od_mtd_get_mtd_type())
+    if (type == library.gst_analytics_od_mtd_get_mtd_type())
       add_box(regions, &mtd);
 #if GST_CHECK_VERSION(1, 26, 0)
-    else if (type == gst_analytics_segmentation_mtd_get_mtd_type())
+    else if (type == library.gst_analytics_segmentation_mtd_get_mtd_type())
       add_masks(regions, &mtd);
 #endif
   }
+  return NULL;
 }

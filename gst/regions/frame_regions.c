@@ -61,6 +61,25 @@ mask_of(GstVideoRegionOfInterestMeta *meta)
   return value && GST_VALUE_HOLDS_BUFFER(value) ? gst_value_get_buffer(value) : NULL;
 }
 
+/* Adds what a detector wrote into a GstAnalyticsRelationMeta. The type has a name as soon as some part of the process
+ * has the library of these metas. */
+static void
+add_analytics(GstCudaConvolveRegions *regions, GstBuffer *buffer)
+{
+  GType api = g_type_from_name("GstAnalyticsRelationMetaAPI");
+  GstMeta *meta = api != 0 ? gst_buffer_get_meta(buffer, api) : NULL;
+  const char *remedy = meta ? gst_cuda_convolve_analytics_add(regions, meta) : NULL;
+
+  if (remedy)
+    gst_cuda_convolve_warn_once(
+        regions->element, regions->posted,
+        "frames have a GstAnalyticsRelationMeta, which cannot be read: what a detector found %s; %s",
+        regions->roi->invert                              ? "is filtered too"
+        : regions->roi->missing == CNV_ROI_MISSING_FILTER ? "stays visible in frames that have another region"
+                                                          : "stays visible",
+        remedy);
+}
+
 static void
 add_metas(GstCudaConvolveRegions *regions, GstBuffer *buffer)
 {
@@ -81,7 +100,7 @@ add_metas(GstCudaConvolveRegions *regions, GstBuffer *buffer)
     else
       gst_cuda_convolve_regions_add_rect(regions, rect, regions->roi->shape);
   }
-  gst_cuda_convolve_analytics_add(regions, buffer);
+  add_analytics(regions, buffer);
 }
 
 /* Follows the tracks, and adds the regions that a detector missed. A discontinuity does not end a track, because it

@@ -577,7 +577,7 @@ warnings_with(const char *source, const char *invert, const char *words)
 
 GST_START_TEST(test_meta_that_is_not_read)
 {
-  static const char words[] = "GstAnalyticsRelationMeta, which this build cannot read: what a detector found ";
+  static const char words[] = "GstAnalyticsRelationMeta, which cannot be read: what a detector found ";
   g_autofree char *clear = g_strconcat(words, "stays visible; build the plugin with gstreamer-analytics-1.0", NULL);
   g_autofree char *filtered = g_strconcat(words, "is filtered too; build", NULL);
   g_autofree char *partly = g_strconcat(words, "stays visible in frames that have another region; build", NULL);
