@@ -11,7 +11,8 @@ set -euo pipefail
 shopt -s inherit_errexit
 
 source_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-most_cpu_s=15 # that an installation may take
+most_cpu_s=15    # that an installation may take
+most_own_cpu_s=2 # of them for our packages, with what nothing else of Debian needs; measurements differ by 1
 roots=${ROOTS:-$(mktemp -d /var/tmp/cudaconvolve-package-XXXXXX)}
 passed=0 skipped=0
 build= user= # the two roots of a suite
@@ -116,18 +117,35 @@ readme_line()
   echo "${line#    }"
 }
 
-# install_as_readme COMMAND: in a fresh root. Sets cpu_s, the CPU time that it takes.
-install_as_readme()
+# cpu_time_of ROOT COMMAND: runs it in a fresh root. Sets cpu_s, the CPU time that it takes.
+cpu_time_of()
 {
   local times TIMEFORMAT='%U %S'
+  exec 3>&1
+  times=$({ time quietly in_root "$1" sh -c "$2" >&3 2>&3; } 2>&1)
+  cpu_s=$(awk '{ print $1 + $2 }' <<<"$times")
+}
+
+# install_as_readme COMMAND: in a fresh root. Sets cpu_s.
+install_as_readme()
+{
   new_root "$user"
   mkdir "$user/videos"
   cp "${packages[@]}" "$user/videos"
   rm -f "$user"/videos/*-dbgsym_*
   work=/videos
-  exec 3>&1
-  times=$({ time quietly in_root "$user" sh -c "${1/apt install/apt-get install -y}" >&3 2>&3; } 2>&1)
-  cpu_s=$(awk '{ print $1 + $2 }' <<<"$times")
+  cpu_time_of "$user" "${1/apt install/apt-get install -y}"
+}
+
+# Installs only what our packages need of Debian, in a root of its own. Sets cpu_s.
+install_needs_only()
+{
+  local needs work=/
+  needs=$(in_root "$user" sh -c 'dpkg-query -W -f "\${Depends}" cudaconvolve-tools' | tr ',' '\n' | sed 's/(.*//' |
+    grep -v cudaconvolve)
+  new_root "$user-needs"
+  cpu_time_of "$user-needs" "apt-get install -y --no-install-recommends $(tr '\n' ' ' <<<"$needs")"
+  rm -rf --one-file-system "$user-needs"
 }
 
 is_quick()
@@ -144,7 +162,7 @@ is_busy()
 # The two commands of README.md, in a root without a compiler.
 run_readme()
 {
-  local command cpu_s try
+  local command cpu_s total_s try
   command=$(readme_line 'apt install ./gstreamer1.0-cudaconvolve_')
   for try in 1 2 3; do
     install_as_readme "$command"
@@ -157,7 +175,13 @@ run_readme()
     skipped=$((skipped + 1))
     echo "skipped: $suite: $cpu_s s of CPU time for the installation say nothing, as the machine is busy"
   else
-    fail "the installation takes $cpu_s s of CPU time, more than $most_cpu_s s"
+    total_s=$cpu_s
+    install_needs_only
+    awk -v all="$total_s" -v needs="$cpu_s" -v most=$most_own_cpu_s 'BEGIN { exit !(all - needs < most) }' ||
+      fail "the installation takes $total_s s of CPU time, more than $most_cpu_s s, and only $cpu_s s without our packages"
+    skipped=$((skipped + 1))
+    echo "skipped: $suite: the installation takes $total_s s of CPU time, more than $most_cpu_s s, as this machine needs" \
+      "$cpu_s s for Debian's packages alone"
   fi
   ! in_root "$user" sh -c 'command -v cc gcc clang' || fail "there is a compiler"
   make_clip
