@@ -49,13 +49,13 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
                       .reach = cnv_fit_reach(&plane->term[0], CNV_X) * plane->channels,
                       .rows = cnv_fit_reach(&plane->term[0], CNV_Y)};
   if (plan->n_temporal_taps > 1)
-    return cnv_unsupported(error, "it takes single frames");
+    return cnv_unsupported(error, "it does not filter over time");
   if (plan->is_weighed)
-    return cnv_unsupported(error, "it takes no isolated regions");
+    return cnv_unsupported(error, "it does not support isolated regions");
   if (plane->full[cnv_fit_first_channel(plane)] > 1023 || (needs->bytes > 1 && needs->channels > 2))
-    return cnv_unsupported(error, "it takes samples of up to 10 bits");
+    return cnv_unsupported(error, "it needs samples of up to 10 bits, or of 8 bits with 3 or 4 channels");
   if (plane->combine != CNV_COMBINE_SUM || cnv_border_renormalizes((CnvBorder)plane->border))
-    return cnv_unsupported(error, "it takes sums, and no border-mode=renormalize");
+    return cnv_unsupported(error, "it does not support gradients or border-mode=renormalize");
   places = g_new(CnvDecimatedPlaces, CNV_N_AXES);
   if (plane->n_terms != 1 || MAX(plane->term[0].n[CNV_X], plane->term[0].n[CNV_Y]) <= FEW_TAPS ||
       !find_places(plan, plane, places))
