@@ -14,7 +14,8 @@ const CnvNick cnv_algorithm_nicks[] = {
     {CNV_ALGORITHM_SEPARABLE, "separable",
      "A row pass and a column pass, for kernels that are sums of a few separable ones"},
     {CNV_ALGORITHM_FUSED, "fused", "A row pass and a column pass in one launch, with row results on chip in float32"},
-    {CNV_ALGORITHM_TENSOR, "tensor", "One launch, as banded matrices on tensor cores, for samples of up to 12 bits"},
+    {CNV_ALGORITHM_TENSOR, "tensor",
+     "One launch on tensor cores, for samples of up to 12 bits, and blurs of up to 16 bits"},
     {CNV_ALGORITHM_MOSAIC, "mosaic", "One colour per cell, only for filter=mosaic and filter=fill"},
     {0, NULL, NULL},
 };

@@ -104,7 +104,7 @@ static const Property properties[] = {
      AT(filter.kernel_axis[CNV_Y]), PLAYING},
     {KIND_FILE, "kernel-location", "Kernel location",
      "Text file with the taps of filter=custom, read when the property is set: a line per row, numbers separated by "
-     "commas or spaces, a blank line between frames, # begins a comment. Overrides kernel, and kernel overrides it",
+     "commas or spaces, a blank line between frames, # begins a comment. Of kernel and this one, the last set counts",
      AT(kernel_location), PLAYING},
     {KIND_INT, "anchor-x", "Anchor along x",
      "Column of the filter=custom tap that lies on the output sample, counted from 0. -1 = the middle one, (n-1)/2",
@@ -183,16 +183,16 @@ static const Property properties[] = {
      "white is filtered, black is not, grey is a blend",
      AT(roi.mask), PLAYING},
     {KIND_ZONES, "roi-location", "Zones location",
-     "Key file with zones for roi-source=property, a group per zone: polygon, rectangle or ellipse in fractions of the "
-     "frame, type, and from and to in seconds of the stream or as time of day, outside which the zone hides nothing. "
-     "Read when the property is set, and again when the file changes",
+     "Key file with zones for roi-source=property, a group per zone: a polygon, rectangle or ellipse in fractions of "
+     "the frame; optionally a type, and the times from and to, in seconds of the stream or as time of day. Outside "
+     "these times the zone hides nothing. Read when the property is set, and again when the file changes",
      AT(roi.zones), PLAYING},
     {KIND_ENUM, "roi-shape", "Shape of the regions", "Shape of rectangular regions; polygons and masks keep their own",
      AT(roi.shape), LIVE, CNV_SHAPE_RECTANGLE, ENUM("RoiShape", roi_shape_nicks)},
     {KIND_STRING, "roi-types", "Types of regions",
-     "Types of metas, and of zones that name a type, to use, separated by commas, in upper or lower case: face,plate. "
-     "Regions of a segmentation mask can also be chosen by number. Not set, or all: every type except the background "
-     "of a mask",
+     "Regions to use, by the type of their meta or zone, separated by commas, in upper or lower case: face,plate. "
+     "Zones without a type are always used. Regions of a segmentation mask can also be chosen by number. Not set, or "
+     "all: every type except the background of a mask",
      AT(roi.types), PLAYING},
     {KIND_DOUBLE, "roi-confidence", "Least confidence",
      "Lowest confidence of the GstAnalyticsODMtd boxes to use with roi-source=meta. 0 = all boxes", AT(roi.confidence),
