@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # cudaconvolve inside a program of your own:  embed.py [FILE|URI]  plays that, or a moving test picture of 3 seconds.
-# Where there is no display nothing is shown, all else is the same. Exit status: 0 at the end of the stream, 1 on an
+# Without a display it does the same but shows nothing. Exit status: 0 at the end of the stream, 1 on an
 # error, 77 without Python's GStreamer. The plugin is found by GST_PLUGIN_PATH, or where it is installed. embed.c does
 # the same.
 import os

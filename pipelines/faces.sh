@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# You should see that faces, which GStreamer's facedetect finds, are hidden as they move. Then you see how often they were
-# found, how much of their detail is left, and a warning if a face came and went.
+# You should see that the faces that GStreamer's facedetect finds are hidden as they move. Then you see how often it
+# found faces, how much of their detail is left, and a warning if a face came and went.
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Usage: pipelines/faces.sh [--verbose] [-DOPTION=VALUE]... [FILE|URI]...

@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Usage: gallery.py [--folder DIR] [--backend NAME] [PICTURE [X,Y,W,H[,TYPE]]...]
-# Each picture is made by the element itself, of a scene that is drawn here or of the first frame of PICTURE, which is
-# scaled to the width of the gallery; the rectangles are then what the privacy blur hides, in pixels of that width; it is left out without them.
-# Every filter of the element is shown, those without a row in SHOWN with their defaults. Exit status: 1 on an error, 77
+# The element makes each picture, from a scene that is drawn here or from the first frame of PICTURE, scaled to the
+# width of the gallery. The privacy blur hides the rectangles, in pixels of that width; without rectangles it is left out.
+# Every filter of the element is shown; those without a row in SHOWN have their defaults. Exit status: 1 on an error, 77
 # without Python's GStreamer. The plugin is found by GST_PLUGIN_PATH, or where it is installed.
 import argparse
 import math

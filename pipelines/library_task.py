@@ -6,7 +6,7 @@
 # FOLDER is the video's work folder; library.py makes it, with job.json. `plan` reads the video once, chooses the cuts, and
 # copies sound and subtitles into files of packets; `segment` decodes, filters and encodes what is between two cuts; `join`
 # writes the output of all that. A step that is done is checked, and not done again. Exit status: 1 with the reason in
-# place of the JSON; 2 if it is not a video, so that another try is of no use; 3 where the frames beside a cut are not those
+# place of the JSON; 2 if it is not a video, so that another try is of no use; 3 if the frames beside a cut are not those
 # that one run over the whole video reads.
 import bisect
 import contextlib

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Usage: pipelines/multi-gpu.sh [-DOPTION=VALUE]...
-# STREAMS=N: streams on all GPUs together, by default two per GPU. Fewer GPUs get their share.
+# STREAMS=N: streams on all GPUs together, by default two per GPU. Fewer GPUs get proportionally fewer.
 # DURATION=3: seconds to measure.
 # WIDTH=3840 HEIGHT=2160 FORMAT=NV12: size and format of the frames, which contain noise.
 # MEMORY=cuda: the frames are in GPU memory instead of system memory.

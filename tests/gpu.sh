@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Runs the built tests on a GPU host, without Meson, from the list that the build writes; then the kernels under
-# compute-sanitizer, where that is installed; then the benchmarks. One line a step, the last line counts them; logs,
-# benchmark.csv, benchmark.svg, pipelines.csv and the table cameras.log go to OUT_DIR.
+# compute-sanitizer, if it is installed; then the benchmarks. It prints a line per step; the last line counts them.
+# Logs, benchmark.csv, benchmark.svg, pipelines.csv and the table cameras.log go to OUT_DIR.
 #
 # Usage: tests/gpu.sh [--list] BUILD_DIR [OUT_DIR]       --list: only says what it would run, and what not
 # BUILD_DIR may be a copy of the build folder, elsewhere, beside the source of the same state. Variables that are set already
-# are left as they are: GST_PLUGIN_PATH_1_0, where it is set, must lead to the plugin. SUITES="kernels gpu" picks suites,
+# are left as they are: GST_PLUGIN_PATH_1_0, if it is set, must lead to the plugin. SUITES="kernels gpu" picks suites,
 # TESTS="element soak" tests of these by name, STEPS="tests sanitizers benchmarks" some of these three,
 # SANITIZER_TOOLS="memcheck racecheck initcheck" other tools than the first two.
 set -uo pipefail

@@ -6,7 +6,7 @@
 # Then it removes the packages and looks for traces. Needs root, debootstrap and a mirror.
 #
 # Usage: tests/package.sh [bookworm|trixie]...      by default both
-# ROOTS=DIR: a folder in which the roots are kept, which the next call is faster with; else they are removed at the end.
+# ROOTS=DIR: keep the roots in this folder, which makes the next call faster; by default they are removed at the end.
 set -euo pipefail
 shopt -s inherit_errexit
 
