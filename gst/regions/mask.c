@@ -308,14 +308,14 @@ static guint8 *
 draw(const GstCudaConvolveMask *mask, GError **error)
 {
   const CellSize size = size_of(mask);
-  guint8 *weights = gst_cuda_convolve_mask_alloc("a polygon or a turned box", size.width, size.height, error);
+  guint8 *weights = gst_cuda_convolve_mask_alloc("a polygon or a rotated box", size.width, size.height, error);
   gboolean shows;
 
   if (!weights || gst_cuda_convolve_polygon_draw(mask->polygon, &mask->rect, weights, &shows))
     return weights;
   g_free(weights);
   g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
-              "no memory to draw a polygon or a turned box of %ux%u pixels: make it smaller", size.width, size.height);
+              "no memory to draw a polygon or a rotated box of %ux%u pixels: make it smaller", size.width, size.height);
   return NULL;
 }
 
@@ -405,12 +405,12 @@ count(GstCudaConvolveMask *mask, const Grid *grid, guint64 *n_cells, GError **er
   guint64 n = MAX((guint64)size.width * size.height, (guint64)grid->width * (guint64)grid->height);
 
   if (*n_cells + n > GST_CUDA_CONVOLVE_MASK_CELLS)
-    return cnv_refuse(error,
-                      "the masks of a frame have %" G_GUINT64_FORMAT
-                      " samples or more with roi-feather and roi-expand, "
-                      "and the limit is %d: scale them, or lower roi-feather and roi-expand; a polygon or a turned box "
-                      "has one sample for each pixel of the rectangle around it",
-                      *n_cells + n, GST_CUDA_CONVOLVE_MASK_CELLS);
+    return cnv_refuse(
+        error,
+        "the masks of a frame have %" G_GUINT64_FORMAT " samples or more with roi-feather and roi-expand, "
+        "and the limit is %d: scale them, or lower roi-feather and roi-expand; a polygon or a rotated box "
+        "has one sample for each pixel of the rectangle around it",
+        *n_cells + n, GST_CUDA_CONVOLVE_MASK_CELLS);
   *n_cells += n;
   return TRUE;
 }

@@ -192,7 +192,7 @@ add_turned_tests(TCase *each)
 void
 add_turned_tests(TCase *each)
 {
-  g_print("SKIPPED: turned boxes, this build has no gstreamer-analytics-1.0 of GStreamer 1.26 or newer\n");
+  g_print("SKIPPED: rotated boxes, this build has no gstreamer-analytics-1.0 of GStreamer 1.26 or newer\n");
 }
 
 #endif
