@@ -376,9 +376,14 @@ set_frame(CpuSession *self, const CnvWork *work, const CnvFrame *in, const CnvFr
   frame->n_sources = MAX((int)work->n_temporal_taps, 1);
   frame->source[0] = frame->in;
   frame->weight[0] = 1;
+  frame->center = 0;
+  for (int p = 0; p < CNV_MAX_PLANES; p++)
+    frame->threshold[p] = (float)work->plan[0]->threshold;
   for (guint i = 0; i < work->n_temporal_taps; i++) {
     const CnvTemporalTap *tap = &work->temporal_tap[i];
 
+    if (tap->slot == in->slot)
+      frame->center = (int)i;
     frame->weight[i] = tap->slot >= 0 ? tap->weight : 0;
     if (frame->weight[i] != 0)
       frame->source[i] = slot_frame(self, tap->slot);
@@ -568,6 +573,7 @@ const CnvBackend cnv_backend_cpu = {
     .name = "cpu",
     .blurb = "The CPU, with several threads and SIMD instructions",
     .takes_device_memory = FALSE,
+    .weighs_frames = TRUE,
     .max_in_flight = 1, /* nothing would overlap */
     .dense_taps = 0,
     .probe = cpu_probe,
