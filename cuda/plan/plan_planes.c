@@ -404,8 +404,8 @@ fill_threshold(CnvPlan *plan, GError **error)
                         threshold);
   if (!plan->backend->weighs_frames)
     return cnv_unsupported(error,
-                           "temporal-threshold=%g cannot run on backend=%s yet: set backend=cpu or "
-                           "temporal-threshold=0",
+                           "temporal-threshold=%g cannot run on backend=%s yet: set temporal-threshold=0, or "
+                           "backend=cpu",
                            threshold, plan->backend->name);
   plan->threshold = threshold;
   return TRUE;

@@ -48,8 +48,10 @@ typedef struct {
    * cuda/cpu/methods/methods.c. cuda: the kernel kind with tile jobs (cuda/gpu/kinds.c), "decimated", or the
    * algorithm. NULL: the plane was not filtered. Valid until the program ends. */
   const char *method[CNV_MAX_PLANES];
-  guint64 planned; /* frames with new work, for which jobs and weights of regions were computed */
-  guint crowd;     /* most regions that met in a cell in which they were not filtered exactly (see Crowds in work.h); 0:
+  float threshold[CNV_MAX_PLANES]; /* temporal threshold of each plane of the format in the last frame, as a fraction of
+                                      full scale; 0: none */
+  guint64 planned;                 /* frames with new work, for which jobs and weights of regions were computed */
+  guint crowd; /* most regions that met in a cell in which they were not filtered exactly (see Crowds in work.h); 0:
                       all regions were filtered exactly */
 } CnvSessionStats;
 
