@@ -89,19 +89,23 @@ make_stats(const GstCudaConvolve *self)
   const CnvSessionStats *session = &self->stats.session;
   CnvPlan *plan = self->stats.plan;
   g_autoptr(GString) algorithms = g_string_new(NULL), taps = g_string_new(NULL), terms = g_string_new(NULL);
+  g_autoptr(GString) thresholds = g_string_new(NULL);
 
   if (plan)
     cnv_plan_describe(plan, algorithms, taps, terms);
+  for (int p = 0; plan && p < self->stats.image.format->n_planes; p++)
+    g_string_append_printf(thresholds, "%s%.5g", p > 0 ? "," : "", session->threshold[p]);
   return gst_structure_new(
       "cudaconvolve-stats", "frames", G_TYPE_UINT64, self->stats.frames, "dropped", G_TYPE_UINT64, self->stats.dropped,
       "backend", G_TYPE_STRING, plan ? cnv_plan_backend(plan)->name : "", "device", G_TYPE_STRING,
       self->engine.device_name ? self->engine.device_name : "", "algorithm", G_TYPE_STRING, algorithms->str, "taps",
-      G_TYPE_STRING, taps->str, "terms", G_TYPE_STRING, terms->str, "history", G_TYPE_UINT, self->stats.n_history,
-      "regions", G_TYPE_UINT, self->stats.n_regions, "compute-time-us", G_TYPE_DOUBLE, session->compute_us,
-      "upload-time-us", G_TYPE_DOUBLE, session->upload_us, "download-time-us", G_TYPE_DOUBLE, session->download_us,
-      "bytes-uploaded", G_TYPE_UINT64, session->bytes_uploaded, "bytes-downloaded", G_TYPE_UINT64,
-      session->bytes_downloaded, "zones", G_TYPE_UINT, gst_cuda_convolve_zones_n(self->settings.roi.zones),
-      "zones-error", G_TYPE_STRING, self->zones_error ? self->zones_error : "", NULL);
+      G_TYPE_STRING, taps->str, "terms", G_TYPE_STRING, terms->str, "temporal-threshold", G_TYPE_STRING,
+      thresholds->str, "history", G_TYPE_UINT, self->stats.n_history, "regions", G_TYPE_UINT, self->stats.n_regions,
+      "compute-time-us", G_TYPE_DOUBLE, session->compute_us, "upload-time-us", G_TYPE_DOUBLE, session->upload_us,
+      "download-time-us", G_TYPE_DOUBLE, session->download_us, "bytes-uploaded", G_TYPE_UINT64, session->bytes_uploaded,
+      "bytes-downloaded", G_TYPE_UINT64, session->bytes_downloaded, "zones", G_TYPE_UINT,
+      gst_cuda_convolve_zones_n(self->settings.roi.zones), "zones-error", G_TYPE_STRING,
+      self->zones_error ? self->zones_error : "", NULL);
 }
 
 static void
@@ -294,8 +298,10 @@ gst_cuda_convolve_class_init(GstCudaConvolveClass *klass)
       g_param_spec_boxed(
           "stats", "Statistics",
           "Statistics since the start: frames filtered and dropped, backend, device, frames held by a filter over "
-          "time, mean times per frame in microseconds, bytes copied. Of the last frame: algorithm, taps and number of "
-          "terms of each plane, regions. Of roi-location: zones, and why the file's last version is not in force",
+          "time, mean times per frame in microseconds, bytes copied. Of the last frame: algorithm, taps, number of "
+          "terms "
+          "and temporal threshold of each plane, regions. Of roi-location: zones, and why the file's last version is "
+          "not in force",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 
   unused_id = stats_id + 1;

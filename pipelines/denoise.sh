@@ -4,7 +4,7 @@
 #
 # Usage: pipelines/denoise.sh [--verbose] [-DOPTION=VALUE]... [FILE|URI]...
 # Without a FILE it filters a still test picture with noise, 300 frames long. The file is denoised.mp4.
-# RADIUS=3 SIGMA=1.5 BACKEND=auto: temporal-radius, temporal-sigma and backend.
+# RADIUS=3 SIGMA=1.5 THRESHOLD=-1 BACKEND=auto: temporal-radius, temporal-sigma, temporal-threshold and backend.
 set -euo pipefail
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 
@@ -48,9 +48,10 @@ report_psnr()
 }
 
 set_up denoised "$@"
-# Noise differs from frame to frame, so a mean of frames has less of it. Frames of another scene are left out.
+# Noise differs from frame to frame, so a mean of frames has less of it. What moves, and frames of another scene, are left
+# out.
 denoise=(cudaconvolve filter=identity "temporal-radius=${RADIUS:-3}" "temporal-sigma=${SIGMA:-1.5}"
-  scene-change-threshold=0.1 "backend=${BACKEND:-auto}")
+  "temporal-threshold=${THRESHOLD:--1}" scene-change-threshold=0.1 "backend=${BACKEND:-auto}")
 if [[ -z $input ]]; then
   report_psnr
   mix "${FRAMES:-300}" pattern=snow

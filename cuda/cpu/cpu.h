@@ -21,8 +21,10 @@ typedef struct {
   CnvFrame source[CNV_MAX_TEMPORAL_TAPS]; /* of each temporal tap */
   float weight[CNV_MAX_TEMPORAL_TAPS];    /* of its samples; 0: there is no source, or it does not count */
   int n_sources;
-  const guint8 *coverage; /* of the jobs */
-  const CnvJob *weights;  /* of CnvJobs */
+  int center;                      /* number of the source that is `in` */
+  float threshold[CNV_MAX_PLANES]; /* of each plane of the format, as a fraction of full scale */
+  const guint8 *coverage;          /* of the jobs */
+  const CnvJob *weights;           /* of CnvJobs */
 } CpuFrame;
 
 /* Size and tables of transformed tiles: fft.c. */
@@ -148,6 +150,7 @@ typedef struct {
   float *tile, *strip;     /* fft: bands of rows that are transformed, and a strip of columns */
   float *lines;            /* rows of samples of a band: of the upper half, then of the lower half */
   float *sums_of_terms;    /* products so far, of several terms */
+  float *averages;         /* threshold: rows of CNV_CPU_AVERAGE_STRIDE floats of each frame (average.c) */
   double *columns, *cells; /* mosaic: sums of columns of a cell, and of cells */
 } CpuWorker;
 
@@ -408,6 +411,15 @@ void cnv_cpu_prefetch(const CpuTile *tile, int first, int last, int y);
 
 /* Loads row y of the field with the apron of term t, and adds up its frames. y: -1 for a missing one. */
 void cnv_cpu_load_row(CpuWorker *worker, const CpuTile *tile, int t, int y, float *row);
+
+/* Loads pixels first to last - 1 of row y of a frame, which are in the window. */
+void cnv_cpu_load_frame(const CpuWorker *worker, const CpuTile *tile, const CnvFrame *frame, int y, float *to);
+
+/* Loads the same pixels, as the sum over frames that are weighted by the plan's threshold (average.c). Its memory is
+ * CNV_CPU_AVERAGE_ROWS(frames) rows. */
+void cnv_cpu_average_row(const CpuWorker *worker, const CpuTile *tile, int y, float *to);
+#define CNV_CPU_AVERAGE_ROWS(frames) (2 * (frames) + 2)
+#define CNV_CPU_AVERAGE_STRIDE (CNV_CPU_AVERAGE + 2 * CNV_MAX_CHANNELS + 24) /* a multiple of a cache line */
 
 /* Columns of pixels first to last - 1, of a tile and its apron; inside to end - 1 are in the window. */
 typedef struct {

@@ -6,6 +6,7 @@
  */
 #include "cpu/cpu.h"
 #include "plan/arith.h"
+#include "plan/noise.h"
 #include "plan/regions/jobs.h"
 #include "plan/scene.h"
 #include "team.h"
@@ -30,6 +31,7 @@ typedef struct {
   CpuPrepared prepared;
   guint8 *history; /* slots, each laid out as the scene says */
   CpuFrame frame;
+  CnvNoise noise; /* of the frames of the history, for automatic thresholds */
 
   CnvJobs work;
   CpuBlock coverage; /* of these jobs */
@@ -376,12 +378,41 @@ set_frame(CpuSession *self, const CnvWork *work, const CnvFrame *in, const CnvFr
   frame->n_sources = MAX((int)work->n_temporal_taps, 1);
   frame->source[0] = frame->in;
   frame->weight[0] = 1;
+  frame->center = 0;
   for (guint i = 0; i < work->n_temporal_taps; i++) {
     const CnvTemporalTap *tap = &work->temporal_tap[i];
 
+    if (tap->slot == in->slot)
+      frame->center = (int)i;
     frame->weight[i] = tap->slot >= 0 ? tap->weight : 0;
     if (frame->weight[i] != 0)
       frame->source[i] = slot_frame(self, tap->slot);
+  }
+}
+
+/* Measures the noise from the output's frame and the frame before it, or else after it. There is none beyond a cut. */
+static void
+measure_noise(CpuSession *self)
+{
+  const CpuFrame *frame = &self->frame;
+  int other = frame->center + (frame->center > 0 ? -1 : 1);
+
+  if (frame->n_sources > 1 && frame->weight[other] != 0)
+    cnv_noise_measure(&self->noise, &self->base.scene->image, &frame->source[frame->center], &frame->source[other]);
+}
+
+/* Sets the threshold of each plane. */
+static void
+set_thresholds(CpuSession *self, const CnvPlan *plan)
+{
+  CpuFrame *frame = &self->frame;
+
+  if (plan->threshold < 0)
+    measure_noise(self);
+  for (int p = 0; p < CNV_MAX_PLANES; p++) {
+    double threshold = plan->threshold < 0 ? CNV_NOISE_THRESHOLD * cnv_noise_sigma(&self->noise, p) : plan->threshold;
+
+    frame->threshold[p] = self->base.stats.threshold[p] = (float)threshold;
   }
 }
 
@@ -438,6 +469,7 @@ cpu_submit(CnvSession *base, const CnvWork *work, const CnvFrame *in, const CnvF
   if (!prepare(self, work, error))
     return FALSE;
   set_frame(self, work, in, out);
+  set_thresholds(self, work->plan[0]);
   copy(self, &work->plan[0]->layout, self->copied, &self->frame.in, out);
   cnv_team_run(self->team, stats->threads, self->to_cover->len, cover_part, self);
   g_array_set_size(self->to_cover, 0);
@@ -458,6 +490,7 @@ cpu_history_alloc(CnvSession *base, guint n_slots, GError **error)
   gsize bytes;
 
   g_clear_pointer(&self->history, g_free);
+  self->noise.n = 0;
   if (n_slots == 0)
     return TRUE;
   image = &base->scene->image;
@@ -568,6 +601,7 @@ const CnvBackend cnv_backend_cpu = {
     .name = "cpu",
     .blurb = "The CPU, with several threads and SIMD instructions",
     .takes_device_memory = FALSE,
+    .weighs_frames = TRUE,
     .max_in_flight = 1, /* nothing would overlap */
     .dense_taps = 0,
     .probe = cpu_probe,

@@ -132,8 +132,8 @@ load_weighed(const CpuWorker *worker, const CpuTile *tile, const CnvFrame *frame
                                   weights, cnv_cpu_samples(tile), &plane->samples);
 }
 
-static void
-load_frame(const CpuWorker *worker, const CpuTile *tile, const CnvFrame *frame, int y, float *to)
+void
+cnv_cpu_load_frame(const CpuWorker *worker, const CpuTile *tile, const CnvFrame *frame, int y, float *to)
 {
   const CnvPlane *plane = tile->plane->from;
 
@@ -163,10 +163,14 @@ load_inside(const CpuWorker *worker, const CpuTile *part, int t, int y, float *t
       frame->simd->scale(to, worker->term[t].temporal_sum, samples);
     return;
   }
+  if (part->plane->plan->threshold != 0 && frame->n_sources > 1) {
+    cnv_cpu_average_row(worker, part, y, to);
+    return;
+  }
   for (int i = taps.first; i < taps.first + taps.n; i++) {
     if (frame->weight[i] == 0)
       continue;
-    load_frame(worker, part, &frame->source[i], y, begun ? worker->scratch : to);
+    cnv_cpu_load_frame(worker, part, &frame->source[i], y, begun ? worker->scratch : to);
     if (begun)
       frame->simd->add_scaled(to, worker->scratch, frame->weight[i], samples);
     else if (frame->weight[i] != 1)

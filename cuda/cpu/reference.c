@@ -42,6 +42,53 @@ value_in(const CpuTile *tile, const CnvFrame *frame, int c, int x, int y)
   return value;
 }
 
+/* s^2 * (3 - 2 s) of plan.h for frame i at a sample of the window. */
+static double
+closeness(const CpuTile *tile, int i, int c, int x, int y)
+{
+  const CpuFrame *frame = tile->frame;
+  const CpuPlane *plane = tile->plane;
+  const CnvJob *job = tile->job;
+  const double threshold = frame->threshold[plane->plan->format_plane[plane->given - plane->plan->plane]];
+  double difference = 0, weights = 0, s;
+
+  for (int at_y = y - 1; at_y <= y + 1; at_y++)
+    for (int at_x = x - 1; at_x <= x + 1; at_x++) {
+      int from_x = CLAMP(at_x, job->window_x, job->window_x + job->window_width - 1);
+      int from_y = CLAMP(at_y, job->window_y, job->window_y + job->window_height - 1);
+
+      difference += value_in(tile, &frame->source[i], c, from_x, from_y) -
+                    value_in(tile, &frame->source[frame->center], c, from_x, from_y);
+      weights += plane->from->weight >= 0 ? weight_in(tile, &frame->in, from_x, from_y) : 1;
+    }
+  if (weights == 0)
+    return 1;
+  s = CLAMP(1.5 - fabs(difference) / weights / fmax(threshold * plane->from->full[c], CNV_CPU_LEAST_THRESHOLD), 0, 1);
+  return s * s * (3 - 2 * s);
+}
+
+/* x of plan.h with a threshold. */
+static double
+value_of_close_frames(const CpuTile *tile, int c, int x, int y)
+{
+  const CpuFrame *frame = tile->frame;
+  int from_x = cnv_cpu_source(tile, CNV_X, x), from_y = cnv_cpu_source(tile, CNV_Y, y);
+  double all = 0, found = 0, sum = 0;
+
+  for (int i = 0; i < frame->n_sources; i++) {
+    double weight = frame->weight[i];
+
+    if (weight == 0)
+      continue;
+    all += weight;
+    if (from_x >= 0 && from_y >= 0 && c != tile->plane->from->weight)
+      weight *= closeness(tile, i, c, from_x, from_y);
+    found += weight;
+    sum += weight * value_in(tile, &frame->source[i], c, x, y);
+  }
+  return all * sum / found;
+}
+
 /* x of plan.h for a term: the frames that count for it, added up. */
 static double
 value_at(const CpuTile *tile, const CnvTerm *term, int c, int x, int y)
@@ -50,6 +97,8 @@ value_at(const CpuTile *tile, const CnvTerm *term, int c, int x, int y)
   CpuTapRange frames = cnv_cpu_temporal_taps(tile, term);
   double sum = 0;
 
+  if (tile->plane->plan->threshold != 0 && frame->n_sources > 1)
+    return value_of_close_frames(tile, c, x, y);
   for (int i = frames.first; i < frames.first + frames.n; i++)
     if (frame->weight[i] != 0)
       sum += frame->weight[i] * value_in(tile, &frame->source[i], c, x, y);

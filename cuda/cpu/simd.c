@@ -444,4 +444,5 @@ const CpuSimd G_PASTE(cnv_cpu_simd_, CNV_SIMD) = {
     .wide = &G_PASTE(cnv_cpu_wide_, CNV_SIMD),
     .fixed = &G_PASTE(cnv_cpu_fixed_, CNV_SIMD),
     .transform = &G_PASTE(cnv_cpu_transform_, CNV_SIMD),
+    .time = &G_PASTE(cnv_cpu_time_, CNV_SIMD),
 };

@@ -8,6 +8,8 @@
 
 #include <glib.h>
 
+#include <convolve/filter.h>
+
 #include "plan/job.h"
 
 /* Filters work on rows padded to a multiple of this many floats: what one pass holds in registers at the widest
@@ -170,6 +172,27 @@ typedef struct {
   void (*composite)(guint8 *to, const gint16 *sums, gsize odd, const guint8 *weight, const guint8 *from, int n);
 } CpuSimdFixed;
 
+/* Samples of a row that are averaged over time at once, so that the rows of several frames fit in cache. */
+#define CNV_CPU_AVERAGE 512
+
+/* The least threshold in levels that is used: a frame whose samples differ at all does not count. */
+#define CNV_CPU_LEAST_THRESHOLD 1e-3
+
+/* A part of a row of several frames, to be averaged with weights by their differences from one of them (plan.h). */
+typedef struct {
+  int n, center; /* frames, and the one that the others are compared with */
+  int channels;
+  float weight[CNV_MAX_TEMPORAL_TAPS];
+  const float *value[CNV_MAX_TEMPORAL_TAPS];
+  const float *column[CNV_MAX_TEMPORAL_TAPS]; /* sums over three rows, from one pixel before the first on */
+  const float *scale;                         /* 1 / threshold of the difference of two sums over 3x3, of each sample */
+} CpuAverage;
+
+/* The loops that average over time. n counts samples, rounded up to CNV_CPU_SLACK. */
+typedef struct {
+  void (*average)(float *to, const CpuAverage *average, int n);
+} CpuSimdTime;
+
 /* The loops of one instruction set. n counts samples. row, column, dense and steps round n up to CNV_CPU_BLOCK, the
  * others take any n; none needs an alignment. */
 typedef struct {
@@ -210,6 +233,7 @@ typedef struct {
   const CpuSimdWide *wide;
   const CpuSimdFixed *fixed;
   const CpuSimdTransform *transform;
+  const CpuSimdTime *time;
 } CpuSimd;
 
 extern const CpuSimd cnv_cpu_simd_plain;  /* for any machine of the family */
@@ -222,5 +246,6 @@ const CpuSimd *cnv_cpu_choose_simd(const char *wanted);
 
 extern const CpuSimdWide cnv_cpu_wide_plain, cnv_cpu_wide_neon, cnv_cpu_wide_avx2, cnv_cpu_wide_avx512;
 extern const CpuSimdFixed cnv_cpu_fixed_plain, cnv_cpu_fixed_neon, cnv_cpu_fixed_avx2, cnv_cpu_fixed_avx512;
+extern const CpuSimdTime cnv_cpu_time_plain, cnv_cpu_time_neon, cnv_cpu_time_avx2, cnv_cpu_time_avx512;
 extern const CpuSimdTransform cnv_cpu_transform_plain, cnv_cpu_transform_neon, cnv_cpu_transform_avx2,
     cnv_cpu_transform_avx512;

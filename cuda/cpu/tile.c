@@ -49,6 +49,9 @@ cnv_cpu_worker_lay_out(CpuWorker *worker, const CpuPlane *plane)
     worker->spread = cnv_cpu_take(&arena, MAX(plane->line_length, CNV_CPU_CHUNK), 1);
   }
   worker->unfiltered = cnv_cpu_take(&arena, samples, 1);
+  if (plane->plan->threshold != 0)
+    worker->averages = cnv_cpu_take(&arena, CNV_CPU_AVERAGE_ROWS(plane->plan->n_temporal_taps) * CNV_CPU_AVERAGE_STRIDE,
+                                    sizeof(float));
   for (int t = 0; t < plane->from->n_terms; t++) {
     const CpuTerm *term = &plane->term[t];
     CpuTermState *state = &worker->term[t];

@@ -35,7 +35,7 @@ cnv_kernel_total(const CnvKernel *kernel, double (*measure)(const CnvTaps *taps)
 static gboolean
 check_numbers(const CnvFilter *filter, GError **error)
 {
-#define NUMBER(member, least, most) {#member, filter->member, least, most},
+#define NUMBER(name, member, least, most) {name, filter->member, least, most},
   const struct {
     const char *name;
     double value, least, most;

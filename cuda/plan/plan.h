@@ -28,6 +28,16 @@
  * Over time: with taps in time, x is the sum over frames of weight * (value - mid) (CnvTemporalTap in temporal.h). A
  * term of a 3D kernel reads only its own frame. alpha_norm then includes the sum of the weights, and sum is the sum of
  * the taps in the picture only. A single tap in time is part of gain. Border modes apply to each frame.
+ *
+ * With a threshold, a frame counts less at a sample at which it differs from the output's frame. For frames k with
+ * values v[k] and weights w[k], and d[k] the mean of v[k] - v[center] over 3x3 samples about the sample:
+ *
+ *     r[k] = s^2 * (3 - 2 s), s = clamp(1.5 - |d[k]| / (threshold * full), 0, 1)
+ *     x    = (sum of w[k]) * (sum of w[k] * r[k] * (v[k] - mid)) / (sum of w[k] * r[k])
+ *
+ * r is 1 up to half the threshold and 0 from 1.5 times the threshold on; it is 1 for the output's frame. Neighbours
+ * beyond the window or the field are those at its edge. Each channel has its own r. In normalised convolution the mean
+ * is weighted by coverage.
  */
 #pragma once
 
@@ -54,6 +64,8 @@ struct CnvPlan {
   double single_tap_gain; /* factor of a single tap in time, stored as weight 1; 1 if normalised or several taps */
   double temporal_sum[CNV_MAX_TEMPORAL_TAPS]; /* 3D kernel: sum of the taps of each frame; else the taps in time */
   double temporal_magnitude;                  /* sum of the magnitudes of all these taps */
+  double threshold; /* fraction of full scale; 0: none, or a single tap in time; below 0: from the noise */
+  guint8 format_plane[CNV_MAX_PLANES]; /* the format's plane that each plane belongs to */
   int n_planes;
   CnvPlane plane[CNV_MAX_PLANES]; /* mostly the planes of the format, in order; see CnvPlaneFormat */
   guint n_taps;                   /* number of floats in taps */

@@ -377,6 +377,40 @@ note_temporal_sums(CnvPlan *plan, const CnvKernel *kernel)
   }
 }
 
+/* Sets the threshold. Weights at single samples need the sum of the taps that remain, which must not be 0. */
+static gboolean
+fill_threshold(CnvPlan *plan, GError **error)
+{
+  const double threshold = plan->filter.temporal_threshold;
+
+  if (threshold == 0 || plan->n_temporal_taps == 1)
+    return TRUE;
+  if (plan->not_time_separable)
+    return cnv_refuse(error,
+                      "temporal-threshold=%g weighs frames, and each frame of kernel has taps of its own: set "
+                      "temporal-threshold=0, or use kernel-t or temporal-radius instead of frames in kernel",
+                      threshold);
+  for (int k = 0; k < plan->n_temporal_taps; k++)
+    if (!(plan->weight[k] >= 0 && (k != plan->center || plan->weight[k] > 0)))
+      return cnv_refuse(error,
+                        "temporal-threshold=%g divides by the taps in time that remain, and tap %d is %g: set "
+                        "temporal-threshold=0, or taps that are not negative, and above 0 for the output's frame",
+                        threshold, k, plan->weight[k]);
+  for (int p = 0; p < plan->n_planes; p++)
+    if (plan->plane[p].weight >= 0 && plan->plane[p].component[plan->plane[p].weight].bytes > 0)
+      return cnv_refuse(error,
+                        "temporal-threshold=%g weighs each channel by itself, and alpha-mode=premultiply needs one "
+                        "weight for all: set temporal-threshold=0, or alpha-mode to copy or filter",
+                        threshold);
+  if (!plan->backend->weighs_frames)
+    return cnv_unsupported(error,
+                           "temporal-threshold=%g cannot run on backend=%s yet: set temporal-threshold=0, or "
+                           "backend=cpu",
+                           threshold, plan->backend->name);
+  plan->threshold = threshold;
+  return TRUE;
+}
+
 /* Adds plane p of the format. Only channels whose role is in `roles` (bits) belong to this plane. */
 static gboolean
 add_plane(CnvPlan *plan, GArray *stored, PlanTaps taps[2], int p, guint roles, GError **error)
@@ -385,10 +419,11 @@ add_plane(CnvPlan *plan, GArray *stored, PlanTaps taps[2], int p, guint roles, G
   gboolean chroma = !(roles & ~CHROMA_ROLES), apart = chroma_is_apart(&plan->filter);
   gboolean differs = apart || cnv_filter_info(plan->filter.type)->is_gradient || format->sub_x || format->sub_y;
   PlanTaps *stored_taps = &taps[chroma && differs];
-  CnvPlane *plane = &plan->plane[plan->n_planes++];
+  CnvPlane *plane = &plan->plane[plan->n_planes];
   CnvRole role[CNV_MAX_CHANNELS];
   CnvKernel kernel;
 
+  plan->format_plane[plan->n_planes++] = (guint8)p;
   if (stored_taps->plane) /* keeps only the taps; the rest is computed again */
     *plane = *stored_taps->plane;
   shape_plane(plan, plane, p, roles, role);
@@ -446,6 +481,7 @@ cnv_plan_fill(CnvPlan *plan, GError **error)
     }
     ok = ok && add_plane(plan, stored, taps, p, roles, error);
   }
+  ok = ok && fill_threshold(plan, error);
   plan->n_taps = stored->len;
   plan->taps = (float *)g_array_free(stored, FALSE);
   return ok;

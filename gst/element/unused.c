@@ -234,8 +234,8 @@ static const Row rows[] = {
     {"temporal-radius temporal-sigma", NULL, 0, KERNEL_T,
      NO_EFFECT "kernel-t sets the weights of frames; set kernel-t=\"<>\", or reset it to 0"},
     {"temporal-sigma", "temporal-radius", ~IN(0), ALWAYS, NO_EFFECT "set temporal-radius"},
-    {"temporal-mode temporal-border scene-change-threshold drain-on-changes", "temporal-radius", 0, ONE_FRAME,
-     NO_EFFECT "set temporal-radius or kernel-t"},
+    {"temporal-threshold temporal-mode temporal-border scene-change-threshold drain-on-changes", "temporal-radius", 0,
+     ONE_FRAME, NO_EFFECT "set temporal-radius or kernel-t"},
     {"roi roi-polygons roi-units roi-mask-location roi-location", "roi-source", ~IN(CNV_ROI_NONE), ALWAYS,
      NO_EFFECT "the whole frame is filtered; set roi-source=property to filter only the rectangles, polygons, zones "
                "and the mask"},

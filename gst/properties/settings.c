@@ -150,6 +150,11 @@ static const Property properties[] = {
     {KIND_DOUBLE, "temporal-sigma", "Sigma in time",
      "Standard deviation of the frame weights, in frames. 0 = 0.3*(temporal-radius-1)+0.8", AT(filter.temporal_sigma),
      LIVE, 0, 0, 256},
+    {KIND_DOUBLE, "temporal-threshold", "Threshold in time",
+     "Noise reduction without trails: at each sample, a frame counts by half if it differs this much from the output "
+     "frame, as a fraction of full scale, fully up to half of it, and not at all from 1.5 times of it on. 0 = frames "
+     "count everywhere. -1 = from the noise of each plane",
+     AT(filter.temporal_threshold), LIVE, 0, -1, 1},
     {KIND_ROW, "kernel-t", "Kernel in time",
      "Weights of frames, first frame first, at most 31. Overrides temporal-radius. filter still applies within each "
      "frame",

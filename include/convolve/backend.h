@@ -48,8 +48,10 @@ typedef struct {
    * cuda/cpu/methods/methods.c. cuda: the kernel kind with tile jobs (cuda/gpu/kinds.c), "decimated", or the
    * algorithm. NULL: the plane was not filtered. Valid until the program ends. */
   const char *method[CNV_MAX_PLANES];
-  guint64 planned; /* frames with new work, for which jobs and weights of regions were computed */
-  guint crowd;     /* most regions that met in a cell in which they were not filtered exactly (see Crowds in work.h); 0:
+  float threshold[CNV_MAX_PLANES]; /* temporal threshold of each plane of the format in the last frame, as a fraction of
+                                      full scale; 0: none */
+  guint64 planned;                 /* frames with new work, for which jobs and weights of regions were computed */
+  guint crowd; /* most regions that met in a cell in which they were not filtered exactly (see Crowds in work.h); 0:
                       all regions were filtered exactly */
 } CnvSessionStats;
 
@@ -58,7 +60,8 @@ struct CnvBackend {
   const char *name;  /* nick of the backend property */
   const char *blurb; /* one line for gst-inspect-1.0 */
   gboolean takes_device_memory;
-  guint max_in_flight; /* most frames in flight from or to host memory, 1..CNV_IN_FLIGHT_MAX */
+  gboolean weighs_frames; /* runs plans with CnvFilter.temporal_threshold */
+  guint max_in_flight;    /* most frames in flight from or to host memory, 1..CNV_IN_FLIGHT_MAX */
   int dense_taps; /* for CNV_ALGORITHM_AUTO: a kernel of at most this many taps runs faster as a 2D kernel than as a
                      sum of separable ones */
 

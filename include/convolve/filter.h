@@ -23,12 +23,13 @@
 #define CNV_SCALE_MAX 1e6
 #define CNV_BIAS_MAX 1e3
 
-/* The numbers of CnvFilter that the engine checks for every filter: member, least and largest value. */
+/* The numbers of CnvFilter that the engine checks for every filter: property, member, least and largest value. */
 #define CNV_FILTER_NUMBERS(N)                                                                                          \
-  N(scale, -CNV_SCALE_MAX, CNV_SCALE_MAX)                                                                              \
-  N(bias, -CNV_BIAS_MAX, CNV_BIAS_MAX)                                                                                 \
-  N(amount, 0, CNV_AMOUNT_MAX)                                                                                         \
-  N(angle, -G_MAXDOUBLE, G_MAXDOUBLE)
+  N("scale", scale, -CNV_SCALE_MAX, CNV_SCALE_MAX)                                                                     \
+  N("bias", bias, -CNV_BIAS_MAX, CNV_BIAS_MAX)                                                                         \
+  N("amount", amount, 0, CNV_AMOUNT_MAX)                                                                               \
+  N("angle", angle, -G_MAXDOUBLE, G_MAXDOUBLE)                                                                         \
+  N("temporal-threshold", temporal_threshold, -1, 1)
 #define CNV_MAX_RANK 4 /* most separable terms into which a dense kernel is factored */
 #define CNV_TEMPORAL_RADIUS_MAX 15
 #define CNV_MAX_TEMPORAL_TAPS 31 /* most taps in time */
@@ -68,7 +69,10 @@ typedef struct {
   double temporal_sigma; /* frames; 0 (default): 0.3 * (temporal_radius - 1) + 0.8. The gaussian weights add up to 1 */
   CnvTaps *kernel_t;     /* taps in time instead of the gaussian weights, first frame first; or NULL */
   gboolean causal;       /* TRUE: the last tap in time lies on the output frame; FALSE: the middle one, (n-1)/2 */
-  CnvTaps *kernel;       /* custom: a row, a 2D or a 3D array; or NULL */
+  /* Difference at which a frame's weight at a sample is halved, as a fraction of full scale: plan.h has the formula.
+   * 0 (default): frames have the same weight at all samples; below 0: from the noise of each plane. */
+  double temporal_threshold;
+  CnvTaps *kernel;                  /* custom: a row, a 2D or a 3D array; or NULL */
   CnvTaps *kernel_axis[CNV_N_AXES]; /* custom, separable: taps along x, along y or both; NULL: none along this axis */
   int anchor[CNV_N_AXES];           /* custom: index of the tap on the output sample, 0..n-1; -1 (default): (n-1)/2 */
   gboolean flip;        /* custom: mirror all taps about the anchor, for a convolution in the mathematical sense; also

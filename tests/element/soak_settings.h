@@ -21,7 +21,7 @@ typedef struct {
 
 typedef struct {
   int radius, kernel; /* kernel: row of the table below */
-  double sigma, scene_change;
+  double sigma, threshold, scene_change;
   gboolean causal, drains;
   CnvTemporalBorder border;
 } OverTime;
@@ -267,6 +267,10 @@ draw_settings(GRand *rng, gboolean has_alpha)
   draw_kernels(rng, &settings);
   settings.regions = draw_regions(rng, largest_radius(&settings));
   settings.time = draw_time(rng);
+  /* A threshold needs taps in time that are not negative, and no alpha as a weight. */
+  if (settings.time.kernel == 0 && settings.filter != CNV_FILTER_CUSTOM &&
+      settings.alpha_mode != CNV_ALPHA_PREMULTIPLY && seldom(rng, 2))
+    settings.time.threshold = g_rand_boolean(rng) ? -1 : g_rand_double_range(rng, 0, 1);
   if (has_no_sum(&settings)) /* with a mask from a meta it would be an error */
     settings.regions.isolated = FALSE;
   /* With only chroma, a kernel of full rank may become separable. */
@@ -407,8 +411,9 @@ set_time(GstElement *element, const OverTime *time)
 {
   set_text(element, "kernel-t", time_rows[time->kernel].text);
   set_text(element, "temporal-mode", time->causal ? "causal" : "centered");
-  g_object_set(element, "temporal-radius", time->radius, "temporal-sigma", time->sigma, "temporal-border", time->border,
-               "scene-change-threshold", time->scene_change, "drain-on-changes", time->drains, NULL);
+  g_object_set(element, "temporal-radius", time->radius, "temporal-sigma", time->sigma, "temporal-threshold",
+               time->threshold, "temporal-border", time->border, "scene-change-threshold", time->scene_change,
+               "drain-on-changes", time->drains, NULL);
 }
 
 static void

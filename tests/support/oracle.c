@@ -449,6 +449,18 @@ read_weights(const OracleChannel *c, const CnvImage *image, const CnvFrame *fram
   return weights;
 }
 
+/* Keeps the values of tap k's frame, if its weights depend on them. */
+static void
+keep_frame(OracleChannel *c, const OracleTime *time, int k, double weight, const double *in)
+{
+  if (c->filter->temporal_threshold == 0 || time->n == 1)
+    return;
+  if (k == time->anchor)
+    c->own = c->n_frames;
+  c->frame_weight[c->n_frames] = weight;
+  c->frame[c->n_frames++] = g_memdup2(in, (gsize)c->width * c->height * sizeof *in);
+}
+
 static void
 read_slices(OracleChannel *c, const OracleWork *work, const OracleTime *time, OracleField field, int plane, int channel,
             Alpha alpha)
@@ -472,6 +484,7 @@ read_slices(OracleChannel *c, const OracleWork *work, const OracleTime *time, Or
     in = read_frame(work->image, frame, field, plane, channel);
     weights = read_weights(c, work->image, frame, field, plane, alpha);
     slice_add(&c->slice[time->not_time_separable ? k : 0], c, in, weights, weight[k]);
+    keep_frame(c, time, k, weight[k], in);
     g_free(in);
     g_free(weights);
   }
@@ -537,6 +550,8 @@ oracle_channel_clear(OracleChannel *c)
     g_free(c->slice[s].alpha);
     g_free(c->slice[s].product);
   }
+  for (int k = 0; k < c->n_frames; k++)
+    g_free(c->frame[k]);
   g_free(c->now);
 }
 
@@ -735,6 +750,8 @@ oracle_filter_area(const OracleChannel *c, CnvRect window, CnvRect area)
   OracleSample *out = g_new0(OracleSample, count);
   double *part[2] = {NULL, NULL};
 
+  if (c->n_frames > 0)
+    oracle_average(c, window);
   for (gsize i = 0; i < count && c->filter->type == CNV_FILTER_FILL; i++)
     out[i].value = c->color;
   if (c->filter->type == CNV_FILTER_FILL)

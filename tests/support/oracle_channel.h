@@ -36,6 +36,9 @@ typedef struct {
   int corner[CNV_N_AXES];                    /* corner of a mosaic's first cell */
   double *now;                               /* values of the output's frame */
   const double *doubt;                       /* how far each of OracleInside.part may be off, or NULL */
+  /* With temporal-threshold: the values of each frame that counts, its weight, and which one is the output's. */
+  int n_frames, own;
+  double *frame[CNV_MAX_TEMPORAL_TAPS], frame_weight[CNV_MAX_TEMPORAL_TAPS];
   int n_slices; /* 1; one per tap in time if the kernel is not time-separable; 0 for neutral */
   OracleSlice slice[CNV_MAX_TEMPORAL_TAPS];
 } OracleChannel;
@@ -53,6 +56,9 @@ typedef struct {
 OracleChannel oracle_channel_new(const OracleWork *work, const CnvFilter *filter, OracleField field, int plane,
                                  int channel, OracleInside inside);
 void oracle_channel_clear(OracleChannel *channel);
+
+/* Computes the slice of a channel with temporal-threshold, for the samples of a window. */
+void oracle_average(const OracleChannel *channel, CnvRect window);
 
 /* Returns the filtered samples of area, row by row, computed only from samples of window. Free with g_free. Both lie
  * within the field, and window has at least one sample. */
