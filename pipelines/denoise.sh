@@ -4,7 +4,8 @@
 #
 # Usage: pipelines/denoise.sh [--verbose] [-DOPTION=VALUE]... [FILE|URI]...
 # Without a FILE it filters a still test picture with noise, 300 frames long. The file is denoised.mp4.
-# RADIUS=3 SIGMA=1.5 THRESHOLD=-1 BACKEND=auto: temporal-radius, temporal-sigma, temporal-threshold and backend.
+# RADIUS=3 SIGMA=1.5 THRESHOLD=-1 BACKEND=auto: temporal-radius, temporal-sigma, temporal-threshold and backend. With
+# BACKEND=cuda THRESHOLD is 0 by default, because only the CPU engine has thresholds so far.
 set -euo pipefail
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 
@@ -50,8 +51,10 @@ report_psnr()
 set_up denoised "$@"
 # Noise differs from frame to frame, so a mean of frames has less of it. What moves, and frames of another scene, are left
 # out.
+threshold=-1
+[[ ${BACKEND:-auto} != cuda ]] || threshold=0
 denoise=(cudaconvolve filter=identity "temporal-radius=${RADIUS:-3}" "temporal-sigma=${SIGMA:-1.5}"
-  "temporal-threshold=${THRESHOLD:--1}" scene-change-threshold=0.1 "backend=${BACKEND:-auto}")
+  "temporal-threshold=${THRESHOLD:-$threshold}" scene-change-threshold=0.1 "backend=${BACKEND:-auto}")
 if [[ -z $input ]]; then
   report_psnr
   mix "${FRAMES:-300}" pattern=snow
