@@ -272,7 +272,8 @@ open_tiles(const KernelRun *run, const CnvTileJob *s, const guint8 *kinds, Tiles
   return TRUE;
 }
 
-/* Reports integers that are not the weights of frames, none of which may be below 0. */
+/* Reports integers that are not the weights of frames, none of which may be below 0. Each integer is rounded, and the
+ * unit makes up for their sum, so all roundings together scale it. */
 static void
 check_sources(const KernelRun *run, const CnvSources *sources)
 {
@@ -285,7 +286,8 @@ check_sources(const KernelRun *run, const CnvSources *sources)
     guint32 integer = sources->integer[i / 2] >> (i % 2 * 16) & 0xffff;
 
     sum += integer;
-    if (fabs(integer * (double)sources->unit - (double)sources->weight[i]) > (double)sources->unit)
+    if (fabs(integer * (double)sources->unit - (double)sources->weight[i]) >
+        (0.51 + 0.5 * sources->n * integer / sources->integer_sum) * (double)sources->unit)
       standin_report("%s: frame %d has weight %g, as an integer %u", run->name, i, sources->weight[i], integer);
   }
   if (sources->n && sum != sources->integer_sum)
