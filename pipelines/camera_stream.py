@@ -215,6 +215,7 @@ class Source(Part):
             return
         if camera.kind == 'device' and os.environ.get('CAMERA'):
             head = Gst.parse_bin_from_description(os.environ['CAMERA'], True)
+            head.set_property('async-handling', True)  # see play_parse_source() of play.c
         else:
             head = Gst.ElementFactory.make('v4l2src' if camera.kind == 'device' else 'filesrc')
             head.set_property('device' if camera.kind == 'device' else 'location', camera.source)
