@@ -152,7 +152,7 @@ def check_elements(config):
         if error:
             sys.exit(f'camera: [{camera.name}]: the detector {camera.detector!r} cannot be used: {error}')
     try:
-        camera_stream.encoder_name()
+        camera_stream.encoders()
         library_filter.apply_settings(library_filter.make_filter(), [
             f'{name}={value}' for name, value in (config.settings | {'roi-missing': config.missing}).items()])
     except (RuntimeError, ValueError) as error:

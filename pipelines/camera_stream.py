@@ -7,6 +7,7 @@ Camera.take_grey are the only two ways, and one lock decides between them.
 Source, grey picture, encoder and recording are pipelines of their own, so that an error in one ends only that one. All
 have the same clock and base time, so a time stamp means the same in each.
 """
+import dataclasses
 import datetime
 import functools
 import os
@@ -26,6 +27,7 @@ GREY_CAPS = 'video/x-raw,format=I420,width=1280,height=720,framerate=25/1'  # un
 GREY_RATE = 5
 COMPLETE_S = 5  # until a recording is complete
 LONGEST_REASON = 160  # characters on the grey picture
+CONNECTING = 'connecting to the camera'
 UNREAD = 'the zones cannot be read: '
 NOT_VALID = 'the file is not valid'  # until a message has the details
 RECORDING = '%Y%m%d-%H%M%S'
@@ -106,7 +108,10 @@ class Part:
         self.handlers.append((emitter, emitter.connect(signal, call, *arguments)))
 
     def play(self):
-        self.pipeline.set_state(Gst.State.PLAYING)
+        if self.pipeline.set_state(Gst.State.PLAYING) == Gst.StateChangeReturn.FAILURE:
+            # Some elements fail without a message. If there is one, it comes first, and this one is not read.
+            self.bus.post(Gst.Message.new_error(self.pipeline, GLib.Error.new_literal(
+                Gst.core_error_quark(), 'an element does not start', Gst.CoreError.STATE_CHANGE), ''))
 
     def stop(self):
         """Stops in a thread of its own, because a network source can take seconds. Returns the thread."""
@@ -183,7 +188,7 @@ class Source(Part):
             f'queue leaky={drops} max-size-buffers=2 max-size-bytes=0 max-size-time=0 ! {found}{zones}identity single-segment=true '
             f'! appsink name=sink emit-signals=true max-buffers=2 enable-last-sample=false '
             f'sync={str(camera.kind == "file").lower()}', True)
-        filters.get_by_name('sink').set_property('caps', Gst.Caps.from_string(caps_to_encode()))
+        filters.get_by_name('sink').set_property('caps', Gst.Caps.from_string(self.camera.encoders[0].frames))
         self.pipeline.add(filters)
         self.bin = filters
         self.filters = [element for name in ('found', 'zones') if (element := filters.get_by_name(name))]
@@ -215,6 +220,7 @@ class Source(Part):
             return
         if camera.kind == 'device' and os.environ.get('CAMERA'):
             head = Gst.parse_bin_from_description(os.environ['CAMERA'], True)
+            head.set_property('async-handling', True)  # see play_parse_source() of play.c
         else:
             head = Gst.ElementFactory.make('v4l2src' if camera.kind == 'device' else 'filesrc')
             head.set_property('device' if camera.kind == 'device' else 'location', camera.source)
@@ -276,55 +282,60 @@ class Grey(Part):
 # ---- encoder and recording
 
 
-ENCODERS = {
-    'nvh264enc': {'zerolatency': 'true', 'bframes': '0', 'gop-size': '60', 'rc-mode': 'cbr'},
-    'x264enc': {'tune': 'zerolatency', 'speed-preset': 'superfast', 'key-int-max': '60', 'bframes': '0'},
-}
+@dataclasses.dataclass(frozen=True)
+class Encoder:
+    """An H.264 encoder that holds back no frame."""
+    name: str
+    settings: dict
+    frames: str  # caps of frames that the filter may hand to it; a filter downloads frames from a GPU if they say so
+    convert: str  # element before it
+
+    def make(self):
+        element = Gst.ElementFactory.make(self.name, 'encoder')
+        if element:
+            set_properties(element, {key: text for key, text in self.settings.items() if element.find_property(key)})
+        return element
+
+    def opens(self):
+        element = self.make()
+        if not element:
+            return False
+        works = element.set_state(Gst.State.READY) != Gst.StateChangeReturn.FAILURE
+        element.set_state(Gst.State.NULL)
+        return works
 
 
-def make_encoder(name=None):
-    """An encoder that holds back no frame."""
-    name = name or encoder_name()
-    encoder = Gst.ElementFactory.make(name, 'encoder')
-    if encoder:
-        set_properties(encoder, {key: text for key, text in ENCODERS[name].items() if encoder.find_property(key)})
-    return encoder
+ENCODERS = [
+    Encoder('nvh264enc', {'zerolatency': 'true', 'bframes': '0', 'gop-size': '60', 'rc-mode': 'cbr'},
+            'video/x-raw(memory:CUDAMemory); video/x-raw', 'cudaupload'),
+    Encoder('x264enc', {'tune': 'zerolatency', 'speed-preset': 'superfast', 'key-int-max': '60', 'bframes': '0'},
+            'video/x-raw', 'videoconvert')]
 
 
 @functools.cache
-def encoder_name():
-    """The encoder of all cameras: on a GPU, if it opens there. Some GPUs have a decoder and no encoder."""
-    for name in ENCODERS:
-        encoder = make_encoder(name)
-        if encoder:
-            works = encoder.set_state(Gst.State.READY) != Gst.StateChangeReturn.FAILURE
-            encoder.set_state(Gst.State.NULL)
-            if works:
-                return name
-    raise RuntimeError('there is no H.264 encoder: install gstreamer1.0-plugins-ugly')
-
-
-def encodes_on_gpu():
-    return encoder_name() == 'nvh264enc'
-
-
-def caps_to_encode():
-    """What frames the filter hands on. An encoder on the CPU takes none in GPU memory, so the filter downloads them."""
-    return 'video/x-raw(memory:CUDAMemory); video/x-raw' if encodes_on_gpu() else 'video/x-raw'
+def encoders():
+    """The encoders that open here, the best first. Some GPUs have a decoder and no encoder; others encode only a few
+    streams at a time."""
+    found = [encoder for encoder in ENCODERS if encoder.opens()]
+    if not found:
+        raise RuntimeError('there is no H.264 encoder: install gstreamer1.0-plugins-ugly')
+    return found
 
 
 class Output(Part):
     """Encodes frames, and hands the encoded ones to all that want them."""
 
-    def __init__(self, take, on_message, bitrate):
-        self.encoder = make_encoder()
+    def __init__(self, encoder, take, on_message, bitrate):
+        self.take = take
+        self.has_encoded = False  # a frame
+        self.encoder = encoder.make()
         self.bitrate, self.caps = bitrate, None
         pipeline = Gst.Pipeline()
         # The oldest frames are dropped if the encoder is too slow, so that the delay does not grow.
         self.source = Gst.ElementFactory.make('appsrc')
         set_properties(self.source, {'is-live': 'true', 'format': 'time', 'max-buffers': '3', 'max-bytes': '0',
                                      'max-time': '0', 'leaky-type': 'downstream'})
-        convert = Gst.ElementFactory.make('cudaupload' if encodes_on_gpu() else 'videoconvert')
+        convert = Gst.ElementFactory.make(encoder.convert)
         parse = Gst.ElementFactory.make('h264parse')
         parse.set_property('config-interval', -1)
         sink = Gst.ElementFactory.make('appsink')
@@ -337,7 +348,11 @@ class Output(Part):
         for first, second in zip(chain, chain[1:]):
             first.link(second)
         super().__init__(pipeline, on_message)
-        self.listen(sink, 'new-sample', take)
+        self.listen(sink, 'new-sample', self.take_sample)
+
+    def take_sample(self, sink):
+        self.has_encoded = True
+        return self.take(sink)
 
     def push(self, sample):
         caps = sample.get_caps()
@@ -428,11 +443,12 @@ class Camera:
         self.config, self.common, self.say = config, common, say
         self.lock = threading.Lock()
         self.source = self.grey = self.output = self.recorder = None
-        self.reason = 'connecting to the camera'  # shown on grey; None: pictures of the camera are shown
+        self.reason = CONNECTING  # shown on grey; None: pictures of the camera are shown
         self.blocked = False  # the zones are not valid: no picture of the camera is shown
         self.started = time.monotonic()
         self.retry_at, self.wait = 0, 1
         self.record_at = self.output_at = 0
+        self.encoders = encoders()  # the first one is used
         self.caps = None  # of the camera's last frame
         self.first_frame = self.last_frame = 0
         self.last_pts = -1
@@ -634,7 +650,7 @@ class Camera:
             self.grey.play()
 
     def start_output(self):
-        output = Output(self.take_encoded, self.take_output_message, self.common.bitrate)
+        output = Output(self.encoders[0], self.take_encoded, self.take_output_message, self.common.bitrate)
         output.play()
         with self.lock:
             self.output = output
@@ -645,6 +661,9 @@ class Camera:
         """An error of the encoder or of the grey picture: the part is made again."""
         if message.type != Gst.MessageType.ERROR:
             return
+        if part is self.output and not part.has_encoded and len(self.encoders) > 1:
+            self.fall_back(error_of(message))
+            return
         self.say_once(error_of(message))
         with self.lock:
             if part is self.output:
@@ -653,6 +672,20 @@ class Camera:
             if part is self.grey:
                 self.grey = None
         self.stop_part(part)
+
+    def fall_back(self, error):
+        """Encodes with the next encoder from now on, because the first one does not start. A GPU may already encode as
+        many streams as it can."""
+        refused, *self.encoders = self.encoders
+        self.say(f'{self.config.name}: {refused.name} does not start, so {self.encoders[0].name} encodes: {error}')
+        with self.lock:
+            output, self.output = self.output, None
+        self.stop_part(output)
+        if self.source and self.encoders[0].frames != refused.frames:  # it may hand on frames in memory of the GPU
+            self.start_again(self.source)
+            if not self.blocked:
+                self.turn_grey(CONNECTING)
+        self.start_output()
 
     def take_record_message(self, recorder, message):
         if message.type == Gst.MessageType.ERROR and recorder is self.recorder:

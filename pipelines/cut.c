@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cut.h"
 
+#include "play.h"
+
 struct Cut {
   GstElement *pipeline;
   GstClockTime start, duration; /* duration: GST_CLOCK_TIME_NONE for up to the end */
   GstPad *pad;                  /* one of the held pads, for the seek */
   GstClockTime first;           /* of the frames, if there is no seek */
-  gint ending;                  /* atomic: the end was requested */
+  gboolean ending;              /* the end was requested; used by one streaming thread */
 };
 
 Cut *
@@ -114,16 +116,6 @@ cut_seek(Cut *cut)
 
 /* ---- of what has no end */
 
-static gboolean
-end_stream(gpointer user_data)
-{
-  Cut *cut = user_data;
-
-  gst_element_send_event(cut->pipeline, gst_event_new_eos());
-  g_atomic_int_set(&cut->ending, FALSE);
-  return G_SOURCE_REMOVE;
-}
-
 static GstPadProbeReturn
 watch_time(GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
@@ -136,9 +128,9 @@ watch_time(GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
     cut->first = time;
   if (time < cut->first + cut->duration)
     return GST_PAD_PROBE_OK;
-  /* Requests the end again with each dropped frame: a busy machine lost the event once. */
-  if (g_atomic_int_compare_and_exchange(&cut->ending, FALSE, TRUE))
-    g_idle_add(end_stream, cut);
+  if (!cut->ending)
+    play_end_stream(cut->pipeline);
+  cut->ending = TRUE;
   return GST_PAD_PROBE_DROP;
 }
 

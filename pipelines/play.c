@@ -118,17 +118,38 @@ terminated(gpointer user_data)
   return G_SOURCE_CONTINUE;
 }
 
+static void
+end_source(GstElement *source, gpointer user_data)
+{
+  gst_element_send_event(source, gst_event_new_eos());
+}
+
+static void
+call_end_source(const GValue *item, gpointer user_data)
+{
+  gst_element_call_async(g_value_get_object(item), end_source, NULL, NULL);
+}
+
+void
+play_end_stream(GstElement *pipeline)
+{
+  g_autoptr(GstIterator) sources = gst_bin_iterate_sources(GST_BIN(pipeline));
+
+  while (gst_iterator_foreach(sources, call_end_source, NULL) == GST_ITERATOR_RESYNC)
+    gst_iterator_resync(sources);
+}
+
 /* Ctrl-C ends the stream, so that the file is completed. A second Ctrl-C ends at once. So does one before the start,
- * which could not wait for the end of the stream. */
+ * which could not wait for the end of the stream. Frames of a live source can come before its start returns. */
 static gboolean
 interrupted(gpointer user_data)
 {
   Run *run = user_data;
 
-  if (run->stopping || !g_atomic_int_get(&run->started))
+  if (run->stopping || !(g_atomic_int_get(&run->started) || g_atomic_int_get(&run->frames)))
     return terminated(run);
   run->stopping = was_interrupted = TRUE;
-  gst_element_send_event(run->pipeline, gst_event_new_eos());
+  play_end_stream(run->pipeline);
   return G_SOURCE_CONTINUE;
 }
 
@@ -282,6 +303,10 @@ play_parse_source(const char *elements)
   last = gst_bin_get_by_name(GST_BIN(bin), "last-of-source");
   pad = gst_element_get_static_pad(last, "src");
   gst_element_add_pad(bin, gst_ghost_pad_new("src", pad));
+  /* The bin waits for its own decoder. Otherwise the pipeline would wait too, and GStreamer 1.22 does not tell it about
+   * the end of that wait if the source is live and the decoder is ready while the filter starts. The file's sink then
+   * blocks at its first buffer. */
+  g_object_set(bin, "async-handling", TRUE, NULL);
   return bin;
 }
 

@@ -24,6 +24,11 @@ extern const GOptionEntry play_options[];
 /* Returns TRUE if all statistics should be printed (--verbose). */
 gboolean play_is_verbose(void);
 
+/* Ends the stream of each source, so that files are completed. Returns at once. Each source gets the event in a thread of
+ * its own, because it takes the event only after its current frame. It does not get it through the pipeline, which could
+ * then not go to PLAYING meanwhile: a sink that waits for that would block the frame. */
+void play_end_stream(GstElement *pipeline);
+
 /* Returns TRUE if SIGINT has ended the stream. */
 gboolean play_was_interrupted(void);
 

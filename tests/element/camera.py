@@ -5,7 +5,7 @@ cameras, packets and zones files.
 
 Usage: camera.py PIPELINES_FOLDER [long|config]    skipped without GStreamer's RTSP server for Python
        camera.py --serve PORT [corrupt]            a camera, which the test starts
-       camera.py --run PIPELINES_FOLDER ARGUMENT...    pipelines/camera.py with a detector of the test
+       camera.py --run PIPELINES_FOLDER ARGUMENT...    pipelines/camera.py with a detector and an encoder of the test
 
 The cameras send a colourful picture everywhere, and a zone or a grey picture has no colour. So a frame is checked by the
 colour in the zone, and whether it is of a camera by the colour elsewhere. Bars at the top have the number of the frame.
@@ -29,7 +29,7 @@ try:
     import gi
     for library in 'Gst', 'GstVideo', 'GstRtsp', 'GstRtspServer':
         gi.require_version(library, '1.0')
-    from gi.repository import GLib, Gst, GstRtsp, GstRtspServer, GstVideo
+    from gi.repository import GLib, GObject, Gst, GstRtsp, GstRtspServer, GstVideo
     import gi.overrides._gi_gst  # noqa: F401
 except (ImportError, ValueError) as error:
     print(f'SKIPPED: no RTSP server of GStreamer for this Python ({error})')
@@ -160,13 +160,70 @@ def find_box(pad, probe):
     return Gst.PadProbeReturn.DROP
 
 
-def run_with_detector(folder, arguments):
-    """Runs camera.py with find_box in the place of each element of the name that DETECTOR has."""
+# ---- an encoder that encodes one stream at a time, as some GPUs encode only a few
+
+
+class LimitedEncoder(Gst.Bin):
+    """Refuses a second stream when it opens, without a message, or at its first frame, with one."""
+    __gstmetadata__ = 'Encoder with a limit', 'Codec/Encoder/Video', 'Encodes one stream at a time', 'tests'
+    at_first_frame = False
+    owner = None  # the element that encodes
+    lock = threading.Lock()
+    bitrate = GObject.Property(type=int, default=2000)
+
+    def __init__(self):
+        super().__init__()
+        encoder = Gst.ElementFactory.make('x264enc')
+        for name, value in ('tune', 'zerolatency'), ('speed-preset', 'ultrafast'), ('key-int-max', '60'):
+            Gst.util_set_object_arg(encoder, name, value)
+        self.add(encoder)
+        for pad in encoder.get_static_pad('sink'), encoder.get_static_pad('src'):
+            self.add_pad(Gst.GhostPad.new(pad.get_name(), pad))
+        self.get_static_pad('sink').add_probe(Gst.PadProbeType.BUFFER, self.check_frame)
+
+    def gets_session(self):
+        with self.lock:
+            LimitedEncoder.owner = self.owner or self
+            return self.owner is self
+
+    def check_frame(self, *_):
+        if not self.at_first_frame or self.gets_session():
+            return Gst.PadProbeReturn.OK
+        self.post_message(Gst.Message.new_error(self, GLib.Error.new_literal(
+            Gst.resource_error_quark(), 'no more sessions', Gst.ResourceError.BUSY), ''))
+        return Gst.PadProbeReturn.DROP
+
+    def do_change_state(self, transition):
+        if transition == Gst.StateChange.NULL_TO_READY and not self.at_first_frame and not self.gets_session():
+            return Gst.StateChangeReturn.FAILURE
+        result = Gst.Bin.do_change_state(self, transition)
+        if transition == Gst.StateChange.READY_TO_NULL and self.owner is self:
+            LimitedEncoder.owner = None
+        return result
+
+
+def prefer_limited_encoder(when):
+    import camera_stream
+    LimitedEncoder.at_first_frame = when == 'frame'
+
+    class Encoder(camera_stream.Encoder):
+        def make(self):
+            return LimitedEncoder()
+
+    camera_stream.ENCODERS.insert(0, Encoder('limitedenc', {}, 'video/x-raw(memory:CUDAMemory); video/x-raw',
+                                             'videoconvert'))
+
+
+def run_with_substitutes(folder, arguments):
+    """Runs camera.py with find_box in the place of each element of the name that DETECTOR has, and with a limited encoder
+    if LIMITED says when it refuses a stream: open or frame."""
     sys.dont_write_bytecode = True
     sys.argv[1:] = arguments
     sys.path.insert(0, folder)
     from camera_stream import Source
     make_filters = Source.make_filters
+    if os.environ.get('LIMITED'):
+        prefer_limited_encoder(os.environ['LIMITED'])
 
     def make_filters_with_detector(source):
         sink = make_filters(source)
@@ -556,6 +613,43 @@ class Faces(Served):
         print(f'of 30 frames the face is hidden in {faces}, the zone in all')
 
 
+class Encoders(Served):
+    """Two cameras, and an encoder that encodes one stream at a time: x264 encodes the other one."""
+    NEEDED = *Served.NEEDED, 'mp4mux', 'qtdemux'
+
+    def setUp(self):
+        super().setUp()
+        self.clip = self.folder / 'clip.mp4'
+        make = Gst.parse_launch(
+            f'videotestsrc num-buffers=150 pattern=red ! video/x-raw,format=I420,width={WIDTH},height={HEIGHT},'
+            f'framerate={RATE}/1 ! x264enc speed-preset=ultrafast ! mp4mux ! filesink location={self.clip}')
+        make.set_state(Gst.State.PLAYING)
+        end = make.get_bus().timed_pop_filtered(STRICT_S * Gst.SECOND, Gst.MessageType.ERROR | Gst.MessageType.EOS)
+        make.set_state(Gst.State.NULL)
+        self.assertEqual(end and end.type, Gst.MessageType.EOS)
+        (self.folder / 'a.zones').write_text(ZONE)
+
+    def falls_back(self, when, reason):
+        self.start_server([__file__, '--run', PIPELINES], '0xff404040', self.clip, self.clip,
+                          ZONES=str(self.folder / 'a.zones'), LIMITED=when)
+        viewers = []
+        self.expect(lambda: 'camera1: live' in self.said() and 'camera2: live' in self.said(), 'the cameras are not live')
+        for number in 1, 2:
+            viewers.append(self.view(self.port, f'camera{number}', None, None, hidden=(0, 0.5, 0.5, 1)))
+        self.expect(lambda: all(is_live(viewer) and viewer.frames > 60 for viewer in viewers), 'no live pictures')
+        self.assertEqual([viewer.faults for viewer in viewers], [[], []], 'a frame shows the zone')
+        said = re.findall(r'(?m)^camera[12]: limitedenc does not start, so x264enc encodes: (.*)$', self.said())
+        self.assertEqual(said, [reason], self.said())
+        self.process.send_signal(signal.SIGTERM)
+        self.assertEqual(self.process.wait(STRICT_S), 0, self.said())
+
+    def test_refused_when_it_opens(self):
+        self.falls_back('open', 'an element does not start')
+
+    def test_refused_at_the_first_frame(self):
+        self.falls_back('frame', 'no more sessions')
+
+
 class Configuration(unittest.TestCase):
     """What is rejected before anything is served."""
 
@@ -729,21 +823,22 @@ class Frames(unittest.TestCase):
         self.assertIn('test.gpu', [context.get_context_type() for context in second[1].get_contexts()])
 
     def test_memory(self):
-        """An encoder on the CPU takes no frames in GPU memory."""
-        encoder = self.stream.encoder_name()
-        self.assertIn(encoder, ('nvh264enc', 'x264enc'))
-        self.assertEqual('CUDAMemory' in self.stream.caps_to_encode(), encoder == 'nvh264enc')
+        """An encoder on the CPU takes no frames in GPU memory, and is the last choice."""
+        encoders = self.stream.encoders()
+        self.assertIn([encoder.name for encoder in encoders], (['nvh264enc', 'x264enc'], ['x264enc']))
+        for encoder in encoders:
+            self.assertEqual('CUDAMemory' in encoder.frames, encoder.name == 'nvh264enc')
 
 
 if sys.argv[1] == '--serve':
     serve(sys.argv[2], 'corrupt' in sys.argv)
     sys.exit()
 if sys.argv[1] == '--run':
-    run_with_detector(sys.argv[2], sys.argv[3:])
+    run_with_substitutes(sys.argv[2], sys.argv[3:])
     sys.exit()
 PIPELINES = Path(sys.argv.pop(1))
 LONG = sys.argv[1:] == ['long']
-cases = ['Configuration', 'Frames'] if sys.argv[1:] == ['config'] else ['Serving', 'Faces']
+cases = ['Configuration', 'Frames'] if sys.argv[1:] == ['config'] else ['Serving', 'Faces', 'Encoders']
 result = unittest.main(argv=[sys.argv[0], *cases], verbosity=2, exit=False).result
 for test, reason in result.skipped:
     print(f'SKIPPED {test.id()}: {reason}')

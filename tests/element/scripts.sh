@@ -356,10 +356,47 @@ test_codecs()
   refuses "START needs a FILE" START=1 "$blur"
 }
 
+# within SECONDS COMMAND...: returns 0 as soon as the command succeeds, and 1 if it does not within that time.
+within()
+{
+  local end=$((SECONDS + $1))
+  until "${@:2}"; do
+    ((SECONDS < end)) || return 1
+    sleep 0.1
+  done
+}
+
+has_ended()
+{
+  ! kill -0 "$1" 2>/dev/null
+}
+
+# Returns 0 if a line of progress has frames, or if the script has ended. Before the first line the program may not handle
+# SIGINT yet, and would ignore it, as all that a script starts in the background.
+has_frames_or_ended()
+{
+  grep -qs ' [1-9][0-9]* frames, ' log || has_ended "$1"
+}
+
+# interrupt COMMAND...: starts it, and sends SIGINT to its program when there are frames. The program must end well.
+interrupt()
+{
+  local script program
+  "$@" >log 2>&1 &
+  script=$!
+  within 20 has_frames_or_ended $script || fail "no frame in 20 s: $(cat log)"
+  program=$(pgrep -P $script -x run) || fail "ended without SIGINT: $(cat log)"
+  kill -INT "$program"
+  within 20 has_ended $script || {
+    kill -KILL "$program"
+    fail "still running 20 s after SIGINT: $(cat log)"
+  }
+  wait $script || fail "SIGINT: $(cat log)"
+}
+
 # A camera, for which a live source stands in, until DURATION or SIGINT; and a device that is none.
 test_camera()
 {
-  local script
   choose_type
   export CAMERA='videotestsrc is-live=true ! video/x-raw,format=YUY2,width=160,height=120,framerate=20/1' OUTPUT=out.$type
   DURATION=1.5 timeout 20 "$pipelines/blur.sh" /dev/null >log 2>&1 || fail "a camera: $(cat log)"
@@ -367,14 +404,7 @@ test_camera()
   grep -qE '^30 frames in (1\.[3-9]|[2-9])' log || fail "not 30 frames of 1.5 s"
   [[ -s out.$type ]] || fail "no file"
   rm "out.$type" log
-  "$pipelines/denoise.sh" /dev/null >log 2>&1 &
-  script=$!
-  for ((i = 0; i < 100; i++)); do
-    ! grep -qs ' [1-9][0-9]* frames, ' log || break
-    sleep 0.1
-  done
-  kill -INT "$(pgrep -P $script -x run)"
-  wait $script || fail "SIGINT: $(cat log)"
+  interrupt "$pipelines/denoise.sh" /dev/null
   [[ -s out.$type ]] || fail "SIGINT does not complete the file: $(cat log)"
   rm "out.$type"
   if command -v xvfb-run >/dev/null && /usr/bin/python3 -c 'import gi; gi.require_version("Gtk", "3.0")' 2>/dev/null; then
