@@ -12,7 +12,7 @@
 typedef struct {
   CnvSession *session;             /* from start to stop */
   struct _GstCudaContext *context; /* or NULL */
-  gboolean takes_device;           /* if there is a session: CUDA memory can be negotiated */
+  gboolean takes_device;           /* valid if there is a session: CUDA memory can be negotiated */
   char *device_name;               /* of the last session */
   const CnvBackend *const *left;   /* engines left to try; NULL: the user chose the engine */
   CnvSessionOptions options;       /* since the start */
