@@ -6,7 +6,7 @@
 
 #include <convolve/status.h>
 
-/* The state of a file on disk. Two equal stamps: the file did not change in between. */
+/* The state of a file on disk. If two stamps are equal, the file did not change in between. */
 typedef struct {
   guint64 device, inode, size;
   gint64 changed, modified; /* ns since 1970 */
@@ -17,9 +17,9 @@ typedef struct {
 void gst_cuda_convolve_file_stamp(const char *path, GstCudaConvolveFileStamp *stamp);
 gboolean gst_cuda_convolve_file_stamps_equal(const GstCudaConvolveFileStamp *a, const GstCudaConvolveFileStamp *b);
 
-/* Returns the contents, followed by a 0, to be freed; or NULL with CNV_ERROR_SETTINGS and a message that begins with
- * `property`=`path`. longest: most bytes allowed. kind: what the file should be, for the message: "a text file of
- * numbers". */
+/* Returns the *size bytes of a file, followed by a 0, to be freed; or NULL with CNV_ERROR_SETTINGS and a message that
+ * begins with `property`=`path`. longest: most bytes allowed. kind: what the file should be, for the message: "a text
+ * file of numbers". */
 char *gst_cuda_convolve_file_read(const char *property, const char *path, gsize longest, const char *kind, gsize *size,
                                   GError **error);
 

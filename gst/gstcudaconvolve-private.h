@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The instance of the element, for those of its files that need more than their own part of it.
+ * The instance of the element, for source files that need more than one of its parts.
  *
  * Locks: the object lock protects the members marked so. Everything else belongs to the streaming thread; start and
- * stop run when there is none. The task of inflight.h owns the frames in flight, and of the session it only calls
- * cnv_session_wait_for_frame.
+ * stop run when there is none. The task of inflight.h owns the frames in flight. It only calls two functions of the
+ * session: cnv_session_wait_for_frame and cnv_session_is_lost.
  */
 #pragma once
 
@@ -50,7 +50,7 @@ struct _GstCudaConvolve {
   struct {
     gboolean takes_meta;   /* downstream supports GstVideoMeta */
     gboolean pool_started; /* the pool of output buffers was started since it was chosen */
-    gboolean own_pool;     /* the pool is ours: the memory of a pool of downstream is on a stream of its own */
+    gboolean own_pool;     /* the pool is ours; the memory of downstream's pool has a stream of its own */
   } allocation;            /* since the last caps */
   GstCudaConvolveRecipe recipe;
   gboolean in_place; /* the input buffer of this frame becomes the output */
@@ -75,7 +75,7 @@ struct _GstCudaConvolve {
     GQueue items;       /* frames and the events between them; the first one stays here until it is pushed */
     guint n_frames;     /* frames among the items that are not done */
     gboolean active;    /* the source pad is active */
-    GstFlowReturn flow; /* if not OK, frames are dropped until the streaming thread has got it */
+    GstFlowReturn flow; /* if not OK, frames are dropped until the streaming thread has read it */
     GstPadActivateModeFunction activate_src; /* the function of the base class */
   } in_flight;
 

@@ -16,7 +16,7 @@
 #include "report.h"
 #include "segmenter.h"
 
-#define FRAMES_KEPT 10 /* for which a mask is used again if no face is found */
+#define FRAMES_KEPT 10 /* most frames for which the last mask is used again if no face is found */
 
 typedef struct {
   Segmenter *segmenter;
@@ -86,7 +86,7 @@ mask_frame(GstPad *pad, GstPadProbeInfo *probe, gpointer user_data)
   return GST_PAD_PROBE_OK;
 }
 
-/* ---- the count */
+/* ---- the report */
 
 /* Returns TRUE if all cells around a cell of the mask are equal, so that it is not part of a soft edge. */
 static gboolean

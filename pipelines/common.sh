@@ -5,7 +5,7 @@
 # cudaconvolve-blur and so on. Each sources this file and then calls, in this order:
 #   set_up NAME [ARGUMENT...]          installs and builds what is needed; the output is NAME.mp4, or NAME with suffix $type
 #   choose_filter FILTER               sets `settings` to this filter, or to the one in the environment's FILTER
-#   add_setting NAME VALUE DEFAULT FILTER...   adds VALUE to `settings`, or DEFAULT if VALUE is empty and the filter listed
+#   add_setting NAME VALUE DEFAULT FILTER...   adds VALUE to `settings`; if it is empty, DEFAULT for these filters
 #   test_picture PATTERN               without a FILE: use this pattern of videotestsrc instead of the town
 #   photograph                         before set_up; without a FILE: move the view over a portrait
 #   need_opencv                        before set_up: need GStreamer's OpenCV elements

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-# You should see a blurred rectangle, after a second all of the picture blurred more and more, and then the statistics.
+# You should see a blurred rectangle, after one second the whole picture blurred more and more, and then the statistics.
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# cudaconvolve inside a program of your own:  embed.py [FILE|URI]  plays that, or a moving test picture of 3 seconds.
-# Without a display it does the same but shows nothing. Exit status: 0 at the end of the stream, 1 on an
-# error, 77 without Python's GStreamer. The plugin is found by GST_PLUGIN_PATH, or where it is installed. embed.c does
-# the same.
+# cudaconvolve in your own program:  embed.py [FILE|URI]  plays the file, or a moving test picture of 3 seconds.
+# Without a display it does the same and shows nothing. Exit status: 0 at the end of the stream, 1 on an error, 77 if
+# GStreamer for Python is missing. Set GST_PLUGIN_PATH if the plugin is not installed. embed.c does the same.
 import os
 import sys
 
@@ -26,13 +25,13 @@ class App:
         self.loop = GLib.MainLoop()
         self.pipeline = Gst.Pipeline()
         self.filter = self.make('cudaconvolve')
-        self.filter.set_property('filter', 'box')  # its radius follows sigma, as a gaussian's does
+        self.filter.set_property('filter', 'box')  # its radius follows sigma, as for a gaussian
         self.filter.set_property('roi-source', 'property')
         self.filter.set_property('roi-feather', 8)
-        Gst.util_set_object_arg(self.filter, 'roi', '<<80,60,160,120>>')  # x, y, width, height of each
+        Gst.util_set_object_arg(self.filter, 'roi', '<<80,60,160,120>>')  # x, y, width and height of each rectangle
         convert = self.make('videoconvert')
         sink = self.make('autovideosink' if {'DISPLAY', 'WAYLAND_DISPLAY'} & set(os.environ) else 'fakesink')
-        sink.set_property('sync', True)  # at the speed of the video, which fakesink does not keep by itself
+        sink.set_property('sync', True)  # play at the speed of the video, because fakesink does not by itself
         self.filter.link(convert)
         convert.link(sink)
         self.add_source(source)
@@ -48,7 +47,7 @@ class App:
     def add_source(self, source):
         if source is None:
             test = self.make('videotestsrc')
-            test.set_property('num-buffers', 90)  # 30 a second, unless caps say otherwise
+            test.set_property('num-buffers', 90)  # 30 frames/s, unless caps say otherwise
             test.set_property('horizontal-speed', 2)
             test.link(self.filter)
             return
@@ -57,22 +56,23 @@ class App:
         decoder.connect('pad-added', self.on_pad_added)
 
     def on_pad_added(self, decoder, pad):
-        """The link fails for sound, which stays unplayed."""
+        """Links a stream of the file. The link fails for sound, which is not played."""
         sink = self.filter.get_static_pad('sink')
         if not sink.is_linked():
             pad.link(sink)
 
     def animate_sigma(self):
-        """From 1 to 8 in the first 3 seconds of the stream; the element asks for the value at each frame's time."""
+        """Lets sigma grow from 1 to 8 in the first 3 seconds. The element reads the value at the time of each frame."""
         curve = GstController.InterpolationControlSource()
         curve.set_property('mode', GstController.InterpolationMode.LINEAR)
         curve.set(0, 1.0)
         curve.set(3 * Gst.SECOND, 8.0)
-        # "absolute": the points are sigmas, and not parts of the property's range.
+        # "absolute": the points are values of sigma, not fractions of its range.
         self.filter.add_control_binding(GstController.DirectControlBinding.new_absolute(self.filter, 'sigma', curve))
 
     def change_filter(self):
-        """Properties may be set while frames flow; an INFO message names each that then has no effect, as roi here."""
+        """Properties may be set while frames flow. An INFO message names each that has no effect then, like roi
+        here."""
         self.filter.set_property('filter', 'gaussian')
         self.filter.set_property('roi-source', 'none')
         print('after one second: gaussian with a growing sigma')
@@ -84,9 +84,9 @@ class App:
             print(f'error from {name}: {message.parse_error().gerror.message}', file=sys.stderr)
             self.failed = True
             self.loop.quit()
-        elif message.type == Gst.MessageType.WARNING:  # as for a property that cannot be; the filter before it stays
+        elif message.type == Gst.MessageType.WARNING:  # such as an invalid value; the previous filter stays
             print(f'warning from {name}: {message.parse_warning()[0].message}', file=sys.stderr)
-        elif message.type == Gst.MessageType.INFO:  # why it runs on the CPU, where it does, and settings without effect
+        elif message.type == Gst.MessageType.INFO:  # such as why it runs on the CPU, or settings without effect
             print(f'info from {name}: {message.parse_info()[0].message}')
         elif message.type == Gst.MessageType.EOS:
             self.loop.quit()
@@ -96,12 +96,12 @@ class App:
         bus.add_signal_watch()
         bus.connect('message', self.on_message)
         GLib.timeout_add_seconds(1, self.change_filter)
-        self.pipeline.set_state(Gst.State.PLAYING)  # where that fails, an error is on the bus
+        self.pipeline.set_state(Gst.State.PLAYING)  # if that fails, there is an error on the bus
         self.loop.run()
         self.pipeline.set_state(Gst.State.NULL)
 
     def print_stats(self):
-        """They stay until the next start."""
+        """Prints the statistics, which can be read until the next start."""
         stats = self.filter.get_property('stats')
         for i in range(stats.n_fields()):
             field = stats.nth_field_name(i)

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-# You should see small pictures appear in pipelines/gallery/: of every filter, of faces blurred, of alpha, of frames mixed.
+# You should see small pictures appear in pipelines/gallery/: each filter, blurred faces, alpha modes, filters over time.
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Usage: gallery.py [--folder DIR] [--backend NAME] [PICTURE [X,Y,W,H[,TYPE]]...]
-# The element makes each picture, from a scene that is drawn here or from the first frame of PICTURE, scaled to the
-# width of the gallery. The privacy blur hides the rectangles, in pixels of that width; without rectangles it is left out.
-# Every filter of the element is shown; those without a row in SHOWN have their defaults. Exit status: 1 on an error, 77
-# without Python's GStreamer. The plugin is found by GST_PLUGIN_PATH, or where it is installed.
+# Filters a scene that is drawn here, or the first frame of PICTURE, scaled to the width of the gallery. The rectangles,
+# in pixels after scaling, are hidden in privacy-after.png. With a PICTURE and no rectangles, that file is not written.
+# Shows every filter of the element, with the properties in SHOWN or else the defaults. Exit status: 1 on an error, 77
+# if GStreamer for Python is missing. Set GST_PLUGIN_PATH if the plugin is not installed.
 import argparse
 import math
 import os
@@ -26,7 +26,7 @@ except (ImportError, ValueError) as error:
 
 WIDTH, HEIGHT = 200, 150  # a multiple of 4 pixels, so that rows of RGB have no padding
 
-# The properties with which a filter is shown; a name after a hyphen is of one more picture of the same filter.
+# The properties of each picture. The name begins with the filter; a suffix after a hyphen makes another picture of it.
 STAR = ','.join('<' + ','.join('1' if x in (y, 12 - y) else '0' for x in range(13)) + '>' for y in range(13))
 SHOWN = {
     'box': 'radius=5',
@@ -53,7 +53,7 @@ DENOISE = 'filter=identity temporal-radius=7'
 TRAIL = f'filter=identity temporal-mode=causal kernel-t="<{",".join("1" * 12)}>"'
 DELTA = 'filter=identity kernel-t="<-1,0,1>" bias=0.5 normalize=false'
 
-# Letters of 5 x 7 dots, a byte a row.
+# Letters of 5 x 7 dots, in hexadecimal: one byte per row.
 LETTERS = {
     'C': '0e11101010110e', 'E': '1f10101e10101f', 'L': '1010101010101f', 'N': '11111915131111', 'O': '0e11111111110e',
     'V': '11111111110a04', '1': '040c040404040e', '2': '0e11010204081f', '5': '1f101e0101110e', ' ': '00000000000000',
@@ -61,7 +61,8 @@ LETTERS = {
 
 
 class Picture:
-    """Pixels of 3 or 4 bytes. Shapes are given by a signed distance to their edge, which makes the edges smooth."""
+    """A picture of 3 or 4 bytes per pixel. Computes shapes from the signed distance to their edges, so edges are
+    smooth."""
 
     def __init__(self, width, height, channels=3):
         self.width, self.height, self.channels = width, height, channels
@@ -93,7 +94,7 @@ class Picture:
 
 
 def draw_face(picture, x, y, size, skin=(226, 172, 134), hair=(64, 40, 28)):
-    """Around (x, y), 2 * size high. Returns its region."""
+    """Draws a face around (x, y), about 2 * size high. Returns its region."""
     def shaded(px, py):
         light = 1.08 - 0.3 * (px - x + size) / (2 * size)
         return [min(value * light, 255) for value in skin]
@@ -111,7 +112,7 @@ def draw_face(picture, x, y, size, skin=(226, 172, 134), hair=(64, 40, 28)):
 
 
 def draw_plate(picture, x, y, size, text):
-    """Returns its region."""
+    """Draws a number plate with its upper left corner at (x, y). Returns its region."""
     width, height = (6 * len(text) + 3) * size, 11 * size
     picture.rectangle(x, y, width, height, (20, 20, 30))
     picture.rectangle(x + size / 2, y + size / 2, width - size, height - size, (244, 244, 236))
@@ -135,7 +136,7 @@ def draw_building(picture, x, y, width, height):
 
 
 def draw_scene():
-    """Points of light, edges, letters, gradients, colours, fine lines, a face and a plate."""
+    """Returns a picture with points of light, edges, letters, gradients, colours, fine lines, a face and a plate."""
     picture = Picture(WIDTH, HEIGHT)
     draw_sky(picture)
     for i in range(8):
@@ -154,7 +155,7 @@ def draw_scene():
 
 
 def draw_street():
-    """A big face, a small one and a plate. Returns the picture and their regions."""
+    """Returns a picture with a large face, a small face and a plate, and their regions."""
     picture = Picture(WIDTH, HEIGHT)
     draw_sky(picture)
     draw_building(picture, 94, 26, 104, 100)
@@ -166,7 +167,7 @@ def draw_street():
 
 
 def draw_cut_out():
-    """A face with alpha, green where it is transparent."""
+    """Returns a picture with alpha: a face on a disk. Transparent pixels are green."""
     picture = Picture(80, 80, 4)
     picture.rectangle(0, 0, 80, 80, (0, 255, 0, 0))
     picture.ellipse(40, 40, 33, 33, (250, 214, 90, 255))
@@ -175,7 +176,7 @@ def draw_cut_out():
 
 
 def add_snow(picture, seed):
-    """A copy with noise, the same for each seed: grey, so that the colours stay."""
+    """Returns a copy with grey noise, which does not change the colours. The noise depends only on the seed."""
     snow = random.Random(seed)
     noisy = Picture(picture.width, picture.height)
     for i in range(0, len(picture.data), 3):
@@ -185,7 +186,8 @@ def add_snow(picture, seed):
 
 
 def draw_ball(frame, sky):
-    """Before the sky, a ball that moves 6 pixels a frame to the right, and rises and falls."""
+    """Returns a frame of a ball in front of the sky. The ball moves right by 6 pixels per frame, and rises and
+    falls."""
     picture = Picture(WIDTH, HEIGHT)
     picture.data[:] = sky.data
     picture.ellipse(20 + 6 * frame, 75 - 36 * math.sin(0.25 * frame), 17, 17, (255, 250, 215))
@@ -193,7 +195,7 @@ def draw_ball(frame, sky):
 
 
 class Source:
-    """Feeds one picture, with its regions as metas, or the frames of a clip into pipelines that write PNGs."""
+    """Filters a picture, with its regions as metas, or the frames of a clip, and writes one frame as PNG."""
 
     def __init__(self, folder, backend, picture):
         self.folder, self.backend, self.picture = folder, backend, picture
@@ -228,7 +230,7 @@ class Source:
 
 
 def pass_only(pad, pts):
-    """Drops the frames of all other times."""
+    """Drops all frames with other times."""
     def probe(pad, info):
         return Gst.PadProbeReturn.OK if info.get_buffer().pts == pts else Gst.PadProbeReturn.DROP
     pad.add_probe(Gst.PadProbeType.BUFFER, probe)
@@ -242,7 +244,7 @@ def wait(pipeline, what):
 
 
 def load(path):
-    """The first frame of a file, at the width of the gallery."""
+    """Returns the first frame of a file, scaled to the width of the gallery."""
     pipeline = Gst.parse_launch('filesrc name=source ! decodebin ! videoconvert ! videoscale ! video/x-raw,format=RGB,'
                                 f'width={WIDTH},pixel-aspect-ratio=1/1 ! appsink name=sink sync=false')
     pipeline.get_by_name('source').set_property('location', path)
@@ -265,7 +267,7 @@ def parse_region(text):
 
 
 def filters():
-    """The nicks of all filters of the element."""
+    """Returns the nicks of all filters of the element."""
     element = Gst.ElementFactory.make('cudaconvolve')
     if not element:
         sys.exit('there is no element cudaconvolve: install its plugin, or set GST_PLUGIN_PATH')
@@ -298,7 +300,7 @@ def main():
 
 
 def show_time(source, picture):
-    """One frame of each clip: of the picture with snow, with as many before as after, and of the ball."""
+    """Writes one frame of each clip: of the picture with noise, from the middle of the clip, and of the ball."""
     snow = [add_snow(picture, seed) for seed in range(15)]
     source.run_clip('time-noisy', snow, 7, 'filter=identity')
     source.run_clip('time-denoised', snow, 7, DENOISE)

@@ -1,10 +1,11 @@
 #!/bin/sh
-# You should see how far the videos are, and at the end a line for each that failed; outputs and report.html are in DIR.
+# You should see the progress, and at the end a line for each video that failed. The outputs and report.html are in DIR.
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Usage: pipelines/library.py INPUT... --output DIR [OPTION]... [PROPERTY=VALUE]...; library.sh says more.
-# A video's steps are commands of library_task.py, each of which any worker may run; here they are put in order.
-''''exec "$(dirname "$0")/library.sh" "$@" # sh takes this line as a command, and Python as a text: library.sh sets up first
+# Each video is filtered in steps, which are commands of library_task.py. Any worker can run any step. This file decides
+# which steps run, and in which order.
+''''exec "$(dirname "$0")/library.sh" "$@" # sh runs this line: library.sh sets up first. Python reads it as a string
 '''
 import argparse
 import contextlib
@@ -29,11 +30,12 @@ from library_workers import Lost, Submit, command_of, dask_workers, gpus, outcom
 H264 = 'x264enc speed-preset=veryfast pass=qual quantizer=20'
 H264_ON_GPU = 'nvh264enc ! h264parse'
 TRIES = 3
-READERS = 16  # threads that read parts of all sources: that is waiting for disks
-TLS = {'--tls-ca-file': 'tls_ca_file', '--tls-cert': 'tls_client_cert', '--tls-key': 'tls_client_key'}  # option, Dask's name
+READERS = 16  # threads that hash the sources; they mostly wait for disks
+# Option: name in Dask's Security.
+TLS = {'--tls-ca-file': 'tls_ca_file', '--tls-cert': 'tls_client_cert', '--tls-key': 'tls_client_key'}
 
 
-# ---- what is asked for
+# ---- arguments
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog='library.py', add_help=False)
@@ -59,7 +61,7 @@ def parse_arguments() -> argparse.Namespace:
 
 
 def tls_files(arguments: argparse.Namespace) -> dict[str, str]:
-    """The files for Dask's Security, by its names; none without TLS."""
+    """Returns the files for Dask's Security, by Dask's names. Returns none without TLS."""
     files = {name: getattr(arguments, name) for name in TLS.values()}
     if not any(files.values()):
         if arguments.scheduler and arguments.scheduler.startswith('tls:'):
@@ -78,7 +80,8 @@ def tls_files(arguments: argparse.Namespace) -> dict[str, str]:
 
 
 def take_words(arguments: argparse.Namespace) -> None:
-    """Divides the words into inputs and settings, and notes what the filter is with these."""
+    """Splits the words into inputs and settings. Sets arguments.filter to everything that an output depends on besides
+    its job: the plugin, the values of its properties, and how many frames it reads around each frame."""
     element = make_filter()
     settings = [word for word in arguments.words if is_setting(word, element)]
     arguments.inputs = [word for word in arguments.words if word not in settings]
@@ -102,12 +105,13 @@ def make_videos(arguments: argparse.Namespace) -> list['Video']:
 
 
 def with_id(job: dict) -> dict:
-    """The id says whether what an earlier call has left is of use."""
+    """Adds an id, a hash of the job. Results of an earlier call can be used again if they have the same id."""
     return {**job, 'id': hashlib.sha256(json.dumps({**job, 'id': ''}, sort_keys=True).encode()).hexdigest()[:16]}
 
 
 class Video:
-    """A video, and how far it is. The folder named after the job has what is done; the folders of other jobs go."""
+    """A video and its progress. The folder named after the id of the job contains the completed steps. Folders of other
+    jobs are deleted."""
 
     def __init__(self, place: int, path: str, name: str, arguments: argparse.Namespace):
         suffix = os.path.splitext(name)[1].lower()[1:]
@@ -139,7 +143,8 @@ class Video:
         return with_id({**self.job, 'seconds': 0})
 
     def is_written(self) -> bool:
-        """By an earlier call with these settings, and not changed since."""
+        """Returns True, and sets the state to 'kept', if an earlier call with these settings has written the output and
+        if it has not changed since."""
         notes = read_json(self.work + '.json')
         with contextlib.suppress(OSError):
             stat = os.stat(self.output)
@@ -149,7 +154,8 @@ class Video:
         return self.state == 'kept'
 
     def write_job(self) -> None:
-        """Keeps what an earlier call has left of this job, cut or not, and deletes everything else in the work folder."""
+        """Writes job.json. Keeps the steps that an earlier call completed for this job, cut or uncut, and deletes
+        everything else in the work folder."""
         if os.path.realpath(self.work) != self.real_work:
             raise OSError(f"a link leads out of --output at '{shown(self.work)}', where files would be deleted: remove the link")
         os.makedirs(self.folder, exist_ok=True)
@@ -170,7 +176,8 @@ class Video:
 # ---- work
 
 class Work:
-    """All videos through the workers. A step that fails is tried again; the others go on."""
+    """Runs the steps of all videos on the workers. A step that fails is tried up to TRIES times; the others
+    continue."""
 
     def __init__(self, videos: list[Video], submit: Submit, lost: Lost = lambda: ''):
         self.videos, self.submit, self.lost = videos, submit, lost
@@ -187,7 +194,7 @@ class Work:
                 step = self.finished.get(timeout=0.5)
             except queue.Empty:
                 step = None
-            if reason := self.lost():  # every running step has failed because of it
+            if reason := self.lost():  # all running steps have failed for this reason
                 self.give_up(reason)
                 break
             if step:
@@ -218,7 +225,7 @@ class Work:
 
     def take(self, video: Video, folder: str, step: str, number: int | None, future: Any) -> None:
         self.running -= 1
-        if folder != video.folder:  # cut, before it was found that it cannot be
+        if folder != video.folder:  # a step of the cut video, which is now filtered uncut
             return
         status, text = outcome(future)
         if status == 0:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Files of library.py and library_task.py: JSON, files that get their name when they are complete, what files contain, and
-# the lock of a folder.
+# File functions of library.py and library_task.py: JSON, files that get their names when they are complete, hashes and
+# identities of files, and the lock of a folder.
 import contextlib
 import errno
 import fcntl
@@ -14,8 +14,8 @@ import urllib.parse
 from typing import Any, IO, Iterator
 
 Json = dict[str, Any]
-PART = '.part'  # ends the name of a file that is not complete
-BLOCK, BLOCKS = 1 << 16, 5  # of a source, of which there is a hash
+PART = '.part'  # suffix of incomplete files
+BLOCK, BLOCKS = 1 << 16, 5  # bytes per block, and number of blocks, that hash_of_source() reads
 
 
 def read_json(path: str) -> Json | None:
@@ -32,8 +32,9 @@ def open_new(path: str, flags: int) -> int:
 
 @contextlib.contextmanager
 def whole_file(path: str, mode: str = 'xb', **options: Any) -> Iterator[IO]:
-    """A file that gets its name when it is complete and on the disk. Until then it has a name that nobody can foresee and
-    that never is a link, since mode x creates it. The next call removes what a killed process leaves."""
+    """Opens a new file that gets its name when it is complete and on the disk. Until then its name is unpredictable,
+    and it is never a link, because mode x creates it. The next call of library.py removes what a killed process
+    left."""
     part = f'{path}.{secrets.token_hex(8)}{PART}'
     try:
         with open(part, mode, opener=open_new, **options) as file:
@@ -53,8 +54,8 @@ def write_json(path: str, value: Json) -> Json:
 
 
 def remove_parts(output: str) -> None:
-    """Removes what killed processes of earlier calls have left. Only the call that holds the lock does so, before it starts
-    a step. If a machine of a cluster still works for an earlier call, that step then fails and changes nothing."""
+    """Removes the incomplete files that killed processes left. Call it with the lock held, before the first step. If a
+    machine of a cluster still runs a step of an earlier call, that step fails and changes nothing."""
     for path, folders, names in os.walk(output):
         if path == output:
             folders[:] = [name for name in folders if name == '.segments']
@@ -66,7 +67,8 @@ def remove_parts(output: str) -> None:
 
 @contextlib.contextmanager
 def locked(folder: str) -> Iterator[None]:
-    """Holds the folder for this process. Raises BlockingIOError, with who holds it, if another process does."""
+    """Locks the folder for this process. If another process holds the lock, raises BlockingIOError, whose text names
+    that process and its machine."""
     path = os.path.join(folder, 'lock')
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
     try:
@@ -83,7 +85,7 @@ def locked(folder: str) -> Iterator[None]:
         os.close(descriptor)
 
 
-# ---- what a file is, and what is in it
+# ---- hashes, identities and names
 
 def hash_of_text(text: str) -> str:
     return hashlib.sha256(text.encode(errors='surrogateescape')).hexdigest()
@@ -96,7 +98,8 @@ def hash_of_file(path: str) -> str:
 
 
 def hash_of_source(path: str) -> str:
-    """Returns a hash of the size and of blocks from the first to the last: a whole archive takes too long to read."""
+    """Returns a hash of the size and of BLOCKS blocks spread over the file: reading whole archives would take too long.
+    Raises OSError if it cannot be read."""
     status = os.stat(path)
     if stat.S_ISDIR(status.st_mode):
         raise OSError(errno.EACCES, 'The folder cannot be read', path)
@@ -111,7 +114,8 @@ def hash_of_source(path: str) -> str:
 
 
 def identity(path: str) -> tuple[int, int] | None:
-    """Returns what is equal for all names of a file or folder, also through links and mounts; None if there is none."""
+    """Returns a value that is equal for all names of a file or folder, also through links and mounts. Returns None if
+    it does not exist."""
     with contextlib.suppress(OSError):
         status = os.stat(path)
         return status.st_dev, status.st_ino
@@ -119,17 +123,17 @@ def identity(path: str) -> tuple[int, int] | None:
 
 
 def entry(path: str) -> tuple:
-    """Returns what is equal for all names of a place where a file is, or is to be written."""
+    """Returns a value that is equal for all paths to the same place, even if there is no file yet."""
     folder, name = os.path.split(path)
     found = identity(folder)
     return (found, name) if found or folder == path else (*entry(folder), name)
 
 
 def uri_of(path: str) -> str:
-    """For elements of GStreamer, whose location must be UTF-8."""
+    """Returns the URI of a path. GStreamer's `location` must be UTF-8, which a path need not be."""
     return 'file://' + urllib.parse.quote(os.fsencode(os.path.abspath(path)))
 
 
 def shown(path: str) -> str:
-    """The path as text that can be printed: bytes that are not UTF-8 become \\xNN."""
+    """Returns the path as printable text: bytes that are not UTF-8 become \\xNN."""
     return os.fsencode(path).decode(errors='backslashreplace')

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# The filter of library.py: its settings from the command line, and what its result depends on.
+# The filter of library.py: its settings from the command line, and everything that its output depends on.
 import os
 
 import gi
@@ -9,7 +9,7 @@ from gi.repository import GObject, Gst
 
 from library_files import Json, hash_of_file, hash_of_text
 
-FILE = '-location'  # ends the names of properties whose value is a file
+FILE = '-location'  # suffix of properties that name a file
 PRESET = '@preset'
 
 
@@ -21,14 +21,14 @@ def make_filter() -> Gst.Element:
 
 
 def is_setting(word: str, element: Gst.Element) -> bool:
-    """Returns True for a word that sets a property, and for PROPERTY=VALUE with an unknown property unless a file has that
-    name. A file that is called like a setting must be given as ./radius=8."""
+    """Returns True if the word is PROPERTY=VALUE. If there is no such property, a file of that name takes precedence. A
+    file whose name is a valid setting must be given as ./radius=8."""
     name = word.partition('=')[0]
     return '=' in word and (name == PRESET or element.find_property(name) is not None or not os.path.lexists(word))
 
 
 def with_absolute_path(word: str) -> str:
-    """The setting as it is understood in any folder."""
+    """Returns the setting with an absolute path if it names a file, so that it is valid in any folder."""
     name, _, value = word.partition('=')
     return f'{name}={os.path.abspath(value)}' if name.endswith(FILE) and value else word
 
@@ -38,7 +38,7 @@ def is_enum(spec: GObject.ParamSpec) -> bool:
 
 
 def allowed(element: Gst.Element, spec: GObject.ParamSpec) -> str:
-    """Returns which values the property has, for an error message."""
+    """Returns the values that the property allows, for an error message."""
     value = element.get_property(spec.name)
     if spec.value_type.is_a(GObject.TYPE_ENUM):
         return 'one of ' + ' '.join(other.value_nick for other in type(value).__enum_values__.values())
@@ -50,7 +50,8 @@ def allowed(element: Gst.Element, spec: GObject.ParamSpec) -> str:
 
 
 def is_allowed(spec: GObject.ParamSpec, value: str) -> bool:
-    """Returns False for a number beyond the range, which GStreamer would change."""
+    """Returns False if the property needs a number and the value is not one or is out of range: GStreamer would ignore
+    it."""
     if not hasattr(spec, 'minimum'):
         return True
     try:
@@ -61,7 +62,7 @@ def is_allowed(spec: GObject.ParamSpec, value: str) -> bool:
 
 
 def reason_of(element: Gst.Element) -> str | None:
-    """Returns why the element does not start, which names the property and its value."""
+    """Returns the error message with which the element fails to start, or None. It names the property and its value."""
     pipeline = Gst.Pipeline()
     pipeline.add(element)
     element.set_state(Gst.State.PAUSED)
@@ -71,8 +72,8 @@ def reason_of(element: Gst.Element) -> str | None:
 
 
 def apply_setting(element: Gst.Element, word: str) -> None:
-    """Raises ValueError for what gst-launch-1.0 would leave at its default. A text is used as it is, without quotes or
-    backslashes around it."""
+    """Sets a property, or loads a preset. Raises ValueError if that fails, also for values that GStreamer would
+    silently ignore. Strings are used verbatim, without quotes or escapes."""
     name, _, value = word.partition('=')
     if name == PRESET:
         if not element.load_preset(value):
@@ -111,8 +112,8 @@ def plugin_of(element: Gst.Element) -> Json:
 
 
 def state_of(element: Gst.Element) -> Json:
-    """Returns what frames of the element depend on besides the plugin: the values of all properties, with those that a preset
-    has set, and what is in the files that they name."""
+    """Returns hashes of everything besides the plugin that the output depends on: the values of all properties,
+    including those that a preset set, and the contents of the files that they name."""
     values, files = {}, {}
     for spec in element.list_properties():
         if spec.owner_type == element.__gtype__ and spec.flags & GObject.ParamFlags.WRITABLE:
@@ -124,7 +125,8 @@ def state_of(element: Gst.Element) -> Json:
 
 
 def check_state(element: Gst.Element, state: Json) -> None:
-    """Raises ValueError if the element is not as library.py has made it: a file has changed, or this machine has others."""
+    """Raises ValueError if the element differs from that of library.py: a file or a preset has changed, or is different
+    on this machine."""
     found = state_of(element)
     for path in found['files']:
         if found['files'][path] != state['files'].get(path):
@@ -134,7 +136,7 @@ def check_state(element: Gst.Element, state: Json) -> None:
 
 
 def context_frames(element: Gst.Element) -> int:
-    """Returns the most frames that the filter reads before or after a frame."""
+    """Returns an upper bound of the frames that the filter reads before a frame, and of those after it."""
     kernel = element.get_property('kernel') or []
     is_volume = bool(len(kernel)) and str(kernel).replace(' ', '').startswith('<<<')
     return max(element.get_property('temporal-radius'), len(element.get_property('kernel-t') or []),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Which videos library.py is asked for, and that none is overwritten.
+# Finds the videos that library.py filters, and makes sure that no video is overwritten.
 import glob
 import os
 from typing import Any, Iterator
@@ -12,7 +12,8 @@ SUFFIXES = '.mp4 .m4v .mov .mkv .webm .avi .ts .m2ts .mts .mpg .mpeg .ogv .flv .
 
 
 def read_list(path: str, lists: tuple) -> list[str]:
-    """Lines of a list, which may name further lists."""
+    """Returns the lines of a list, which may name further lists. lists: identities of the lists that led to this
+    one."""
     if identity(path) in lists:
         die(f"the list '{shown(path)}' names itself")
     try:
@@ -23,10 +24,10 @@ def read_list(path: str, lists: tuple) -> list[str]:
 
 
 def videos_below(top: str, output: str) -> Iterator[str]:
-    """Each folder once, also if links make a loop; neither the output folder nor hidden files. A folder that cannot be read
-    comes as a video, which then fails."""
+    """Yields the videos in a folder and below it. Visits each folder once, even if links form a loop. Skips the output
+    folder and hidden names. Yields a folder that cannot be read as if it were a video, which then fails."""
     seen, folders, unreadable = {identity(output)} - {None}, [top], []
-    for start in folders:  # grows: folders behind links come last, so that a folder is found by its own name
+    for start in folders:  # grows: linked folders come last, so that a folder is found under its own name first
         for folder, names, files in os.walk(start, onerror=unreadable.append):
             names[:] = sorted(name for name in names if not name.startswith('.'))
             if identity(folder) in seen:
@@ -48,7 +49,7 @@ def refuse_report(path: str, output: str) -> None:
 
 
 def find_videos(inputs: list[str], output: str, lists: tuple = ()) -> Iterator[tuple[str, str]]:
-    """Path of each, and its name below the output folder."""
+    """Yields the path of each video, and the relative path of its output in the output folder."""
     for word in inputs:
         if word.startswith('@') and os.path.isfile(word[1:]):
             refuse_report(word[1:], output)
@@ -68,8 +69,8 @@ def find_videos(inputs: list[str], output: str, lists: tuple = ()) -> Iterator[t
 
 
 def without_overwrites(videos: list[Any]) -> list[Any]:
-    """The videos, each once. Ends the program if an output would replace an input, the output of another video, or a file
-    that no earlier call has written."""
+    """Returns the videos without duplicates. Ends the program if an output would replace an input, the output of
+    another video, or a file that no earlier call has written."""
     sources = {identity(video.job['source']): video.job['source'] for video in videos}
     places: dict[tuple, Any] = {}
     for video in videos:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# What library.py prints: errors, progress on one line, and what came of each video: a table in CSV and a page in HTML.
+# What library.py reports: errors, the progress, and the result of each video in a CSV and an HTML file.
 import csv
 import html
 import os
@@ -27,7 +27,7 @@ def die(text: str) -> NoReturn:
 
 
 class Progress:
-    """A line, written over on a terminal, else a new one every ten seconds."""
+    """Prints the progress: on a terminal in one line that it overwrites, else in a new line every ten seconds."""
 
     def __init__(self) -> None:
         self.begin = self.shown = time.monotonic()
@@ -40,7 +40,7 @@ class Progress:
         return time.monotonic() - self.shown > (0.5 if self.on_terminal else 10)
 
     def show(self, counts: str, frames: int, done: float, is_last: bool) -> None:
-        """`done`: the part of the work that is done, 0 to 1."""
+        """`done`: fraction of the work that is done, 0 to 1."""
         self.shown = time.monotonic()
         left = int(self.seconds() * (1 - done) / done) if done else 0
         text = (f'{counts}, {frames / self.seconds():.1f} frames/s'
@@ -50,7 +50,7 @@ class Progress:
 
 
 def write_report(folder: str, rows: list[dict], summary: str) -> None:
-    """The files report.csv and report.html, in which videos that failed come first."""
+    """Writes report.csv and report.html. Videos that failed come first."""
     def cells(tag: str, values: list) -> str:
         return ''.join(f'<{tag}>{html.escape(str(value))}</{tag}>' for value in values)
     with whole_file(os.path.join(folder, 'report.csv'), 'x', newline='', encoding='utf-8') as file:

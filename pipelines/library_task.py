@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-# You should see one line of JSON: a step of library.py on one video is done. Each step is a command by itself, without Dask.
+# You should see one line of JSON when a step of library.py on one video is complete. A step needs no Dask.
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Usage: library_task.py plan FOLDER | segment FOLDER NUMBER | join FOLDER
-# FOLDER is the video's work folder; library.py makes it, with job.json. `plan` reads the video once, chooses the cuts, and
-# copies sound and subtitles into files of packets; `segment` decodes, filters and encodes what is between two cuts; `join`
-# writes the output of all that. A step that is done is checked, and not done again. Exit status: 1 with the reason in
-# place of the JSON; 2 if it is not a video, so that another try is of no use; 3 if the frames beside a cut are not those
-# that one run over the whole video reads.
+# FOLDER is a work folder of the video, which library.py creates with job.json. `plan` reads the video once, chooses the
+# cuts, and copies sound and subtitles into packet files. `segment` decodes, filters and encodes the frames between two
+# cuts. `join` writes the output. A complete plan or segment is checked and not made again. A step that fails prints the
+# reason instead of the JSON. Exit status: 2 if the file is not a video, so that a retry is useless; 3 if the segments
+# would not have the same frames as an uncut run; 1 for other errors.
 import bisect
 import contextlib
 import hashlib
@@ -30,29 +30,30 @@ from library_files import Json, hash_of_source, read_json, uri_of, whole_file, w
 from library_filter import apply_settings, check_state
 
 STALL = 180  # seconds without a frame or a packet, after which a step gives up
-ENDED = 5  # the same where no thread of the pipeline runs
-BASE = 1000 * 3600 * Gst.SECOND  # added to times for the muxer, since the first DTS may be negative
+ENDED = 5  # seconds without one, if no thread of the pipeline runs either
+BASE = 1000 * 3600 * Gst.SECOND  # added to all times for the muxer, because the first DTS may be negative
 NONE = Gst.CLOCK_TIME_NONE
 HEAD = struct.Struct('<qqII')  # before each packet in a file: time, duration or -1, 1 for a key frame, size
 MUXERS = {'mp4': 'mp4mux', 'm4v': 'mp4mux', 'mov': 'qtmux', 'mkv': 'matroskamux'}
 TIMESCALES = (600, 1000, 2500, 12800, 15360, 16000, 24000, 25000, 30000, 48000, 50000, 60000, 120000, 90000)
-PANGO, UTF8 = 'text/x-raw, format=(string)pango-markup', 'text/x-raw, format=(string)utf8'  # as read, as written
+# Caps of subtitles, as read and as written.
+PANGO, UTF8 = 'text/x-raw, format=(string)pango-markup', 'text/x-raw, format=(string)utf8'
 NO_VIDEO = Gst.StreamError.TYPE_NOT_FOUND, Gst.StreamError.WRONG_TYPE
 DECODER = 'filesrc name=file ! decodebin caps=video/x-raw(ANY) expose-all-streams=false ! videoconvert'
 
 
 class NotVideo(Exception):
-    """The file has no video that GStreamer knows."""
+    """The file has no video that GStreamer can read."""
 
 
 class NotExact(Exception):
-    """The video cannot be cut there."""
+    """The video cannot be cut without changing frames: library.py then filters it uncut."""
 
 
 # ---- files of packets
 
 class PacketFile:
-    """Encoded packets on their way into a file."""
+    """Writes encoded packets into a file, each after a HEAD. Hashes and counts them."""
 
     def __init__(self, file: IO):
         self.file, self.digest = file, hashlib.sha256()
@@ -62,7 +63,7 @@ class PacketFile:
     def add(self, sample: Gst.Sample, when: int) -> None:
         buffer, caps = sample.get_buffer(), sample.get_caps().to_string()
         if buffer.has_flags(Gst.BufferFlags.HEADER) and 'streamheader=' in caps:
-            return  # the caps have it
+            return  # the caps contain this header
         data = buffer.extract_dup(0, buffer.get_size())
         if caps == PANGO:
             caps, data = UTF8, html.unescape(data.decode()).encode()
@@ -80,7 +81,8 @@ class PacketFile:
 
 
 def packet_notes(path: str, job: Json, thorough: bool = True) -> Json | None:
-    """The notes beside a file of packets; None where the file is not complete, or of other settings."""
+    """Returns the notes about a packet file, which are next to it in .json. Returns None if the file is incomplete or
+    belongs to another job. thorough: also checks the hash."""
     notes = read_json(path + '.json')
     if not notes or notes['job'] != job['id'] or not os.path.exists(path) or os.path.getsize(path) != notes['bytes']:
         return None
@@ -95,7 +97,7 @@ def read_packets(paths: list[str], with_data: bool = True) -> Iterator[tuple[int
             while head := file.read(HEAD.size):
                 when, duration, key, size = HEAD.unpack(head.ljust(HEAD.size, b'\0'))
                 left -= HEAD.size + size
-                if left < 0:  # before the read, which takes memory for a damaged size
+                if left < 0:  # checked before the read, which would allocate memory for a damaged size
                     raise ValueError(f"'{path}' is damaged: its last packet is not complete")
                 data = file.read(size) if with_data else file.seek(size, os.SEEK_CUR) and b''
                 yield when, duration, key, data
@@ -122,7 +124,7 @@ def stream_time(segment: Gst.Segment, when: int) -> int:
 
 
 class Run:
-    """A pipeline that plays to its end; what goes wrong in Python's callbacks ends it too."""
+    """A pipeline that plays to its end. Exceptions in Python callbacks end it too."""
 
     def __init__(self, description: str, location: str | None = None):
         self.pipeline = Gst.parse_launch(description)
@@ -136,7 +138,7 @@ class Run:
         return self.pipeline.get_by_name(name)
 
     def guard(self, function: Callable, on_failure: Any = None) -> Callable:
-        """The function as a callback, whose exception ends the run."""
+        """Returns the function as a callback whose exception ends the run."""
         def call(*arguments):
             self.moved += 1
             try:
@@ -154,7 +156,7 @@ class Run:
         sink.connect('new-sample', self.guard(pull, Gst.FlowReturn.ERROR))
 
     def on_frames(self, pad: Gst.Pad, function: Callable[[Gst.Pad, Gst.Buffer, int], bool]) -> None:
-        """The function sees each frame with its stream time, and says whether it goes on."""
+        """Calls the function with the pad, each frame and its stream time. Drops the frame if it returns False."""
         def probe(pad: Gst.Pad, info: Gst.PadProbeInfo) -> Gst.PadProbeReturn:
             segment = pad.get_sticky_event(Gst.EventType.SEGMENT, 0).parse_segment()
             goes_on = function(pad, info.get_buffer(), stream_time(segment, info.get_buffer().pts))
@@ -162,7 +164,8 @@ class Run:
         pad.add_probe(Gst.PadProbeType.BUFFER, self.guard(probe, Gst.PadProbeReturn.DROP))
 
     def play(self, state: Gst.State = Gst.State.PLAYING, ended: Callable[[], bool] = lambda: False) -> None:
-        """Returns at the end of the stream, or when `ended` says so; raises what went wrong."""
+        """Returns at the end of the stream, or when ended() returns True. Raises the error of the pipeline or of a
+        callback, or TimeoutError."""
         types = Gst.MessageType.ERROR | Gst.MessageType.EOS | Gst.MessageType.WARNING
         moved, since = self.moved, time.monotonic()
         self.pipeline.set_state(state)
@@ -187,7 +190,8 @@ class Run:
                 raise TimeoutError(f'no frame came for {silent:.0f} s')
 
     def is_running(self) -> bool:
-        """A demuxer that fails at once may end without a message: parsebin drops those while it adds an element."""
+        """Returns True if a thread of the pipeline runs. A demuxer that fails at once may end without an error message,
+        because parsebin drops messages while it adds an element."""
         try:
             return any(pad.get_task_state() == Gst.TaskState.STARTED
                        for element in self.pipeline.iterate_recurse() for pad in element.pads)
@@ -211,13 +215,13 @@ def check_source(job: Json) -> None:
 
 
 class Index:
-    """Times of the frames in a file, and those at which a decoder may start."""
+    """The times of the frames in a file, and of its key frames, in stream time."""
 
     def __init__(self) -> None:
         self.times: set[int] = set()
         self.keys: set[int] = set()
-        self.offsets: set[int] = set()  # from running time to stream time; the latter is what a seek takes
-        self.is_clear = True  # each packet has a time, which no other has
+        self.offsets: set[int] = set()  # stream time minus running time; seeks use stream time
+        self.is_clear = True  # all packets except headers have times, and all times differ
 
     def add(self, sample: Gst.Sample) -> None:
         buffer, segment = sample.get_buffer(), sample.get_segment()
@@ -232,10 +236,12 @@ class Index:
             self.keys.add(when)
 
     def segments(self, seconds: float, context: int) -> list[Json]:
-        """What lies before and behind each segment: the cut, the first and last frame that is read about it, and the key
-        frame where the decoder starts for these. That is one key frame earlier than need be, for behind one that is not
-        closed some decoders give wrong frames up to the next. Twice the context is read, since some packets have no frame
-        of their own: hidden ones, and fields."""
+        """Returns the joints of each segment with the previous and the next one: the time of the cut, of the first and
+        the last frame that are read around it, and of the key frame at which the decoder starts. None: no such segment.
+        The decoder starts one key frame earlier than necessary, because after the key frame of an open group some
+        decoders produce wrong frames up to the next key frame. Twice the context is read, because some packets have no
+        frame of their own: hidden frames, and fields. seconds: least time between cuts; 0: no cuts. context: frames
+        that the filter reads before or after a frame."""
         times, keys, margin, joints = sorted(self.times), sorted(self.keys), 2 * context + 2, []
         for key in keys if seconds and self.is_clear and len(self.offsets) == 1 else []:
             if key - (joints[-1]['cut'] if joints else times[0]) >= seconds * Gst.SECOND:
@@ -280,9 +286,10 @@ def plan(folder: str, job: Json) -> Json:
             streams[name] = pad, file
             run.on_samples(sink, lambda sample: file.add(sample, running_time(sample.get_segment(),
                                                                               time_of(sample.get_buffer()))))
-            if kind.startswith('audio/'):  # in the form that the muxer takes
+            if kind.startswith('audio/'):  # in a form that the muxer accepts
                 sink.set_property('caps', template.caps)
-        for name in ('sync', 'async'):  # without queues, a stream that waits for its first packet would stop the others
+        # There are no queues: a stream that waits for its first packet would block the others.
+        for name in ('sync', 'async'):
             sink.set_property(name, False)
         run.pipeline.add(sink)
         sink.sync_state_with_parent()
@@ -306,7 +313,7 @@ def plan(folder: str, job: Json) -> Json:
 # ---- segment
 
 def hash_frame(digest: Any, caps: Gst.Caps, buffer: Gst.Buffer) -> None:
-    """Adds the pixels, without what lies between rows."""
+    """Adds the pixels of a frame to a hash, without the padding of its rows."""
     info, meta = GstVideo.VideoInfo.new_from_caps(caps), GstVideo.buffer_get_video_meta(buffer)
     layout, format = meta or info, info.finfo
     with buffer.map(Gst.MapFlags.READ) as mapped:
@@ -320,8 +327,8 @@ def hash_frame(digest: Any, caps: Gst.Caps, buffer: Gst.Buffer) -> None:
 
 
 class Part:
-    """The frames of a segment on their way through the filter, and those beside it that a filter over time reads. On both
-    sides of a cut the decoder must give the same frames about it, of which there is a hash."""
+    """Passes the frames of a segment through the filter, with the frames around it that a filter over time reads.
+    Hashes the decoded frames around each cut: the segments before and after the cut must decode the same frames."""
 
     def __init__(self, run: Run, joints: Json):
         self.run, self.head, self.tail = run, joints['head'], joints['tail']
@@ -338,7 +345,8 @@ class Part:
             pad.remove_probe(probe)
 
     def block(self, pad: Gst.Pad) -> list[int]:
-        """Returns, with the probes, when the first frame waits at the pad. Flushes end there: nothing is behind it."""
+        """Blocks the pad, and returns the probes when the first frame waits there. Drops flushes at the pad, because
+        the elements after it have no data yet."""
         blocked = threading.Event()
 
         def block(pad: Gst.Pad, info: Gst.PadProbeInfo) -> Gst.PadProbeReturn:
@@ -350,14 +358,16 @@ class Part:
         return probes
 
     def seek(self, pad: Gst.Pad) -> None:
-        """The decoder starts at the key frame, whose own time is named: qtdemux compares times with DTS."""
+        """Makes the decoder start at the key frame of the head. Seeks to the exact time of that key frame, because
+        qtdemux compares the time with DTS."""
         flags = Gst.SeekFlags.FLUSH | Gst.SeekFlags.KEY_UNIT | Gst.SeekFlags.SNAP_BEFORE
         if not pad.get_peer().send_event(Gst.Event.new_seek(1, Gst.Format.TIME, flags, Gst.SeekType.SET,
                                                             self.head['start'], Gst.SeekType.SET, -1)):
             raise NotExact('a seek in the file is not exact')
 
     def take(self, pad: Gst.Pad, buffer: Gst.Buffer, when: int) -> bool:
-        """Decoded frames."""
+        """Returns True if the filter reads the decoded frame. Hashes it if it is near a cut. Ends the stream after the
+        last frame."""
         if self.ended or self.head and when < self.head['first']:
             return False
         if self.tail and when > self.tail['last']:
@@ -372,7 +382,7 @@ class Part:
         return True
 
     def keep(self, pad: Gst.Pad, buffer: Gst.Buffer, when: int) -> bool:
-        """Filtered frames."""
+        """Returns True if the filtered frame belongs to the segment, and counts it."""
         if self.head and when < self.head['cut'] or self.tail and when >= self.tail['cut']:
             return False
         self.frames += 1
@@ -394,7 +404,8 @@ def segment(folder: str, job: Json, number: int) -> Json:
         packets, part = PacketFile(file), Part(run, cuts['segments'][number])
 
         def time_in_file(sample: Gst.Sample) -> int:
-            """A seek starts running time anew, and a file that is not cut may have several GstSegments."""
+            """Returns the stream time in a cut file, because a seek restarts running time. Returns the running time in
+            an uncut file, because that may have several GstSegments."""
             when = time_of(sample.get_buffer())
             return (stream_time(sample.get_segment(), when) - cuts['offset'] if part.hashes else
                     running_time(sample.get_segment(), when))
@@ -413,7 +424,8 @@ def segment(folder: str, job: Json, number: int) -> Json:
 # ---- join
 
 def decode_times(times: list[int]) -> list[int]:
-    """DTS of frames in the order of decoding: all times in their own order, as much earlier as B frames need."""
+    """Returns the DTS of frames. times: their PTS, in decoding order. The DTS are the sorted PTS, delayed by as many
+    frames as B-frames need, so that no DTS is after its PTS."""
     if not times:
         return []
     ordered = sorted(times)
@@ -424,15 +436,18 @@ def decode_times(times: list[int]) -> list[int]:
 
 
 def timescale(times: list[int]) -> int:
-    """The ticks a second that hold all of these times, within a nanosecond."""
+    """Returns the first timescale, in ticks per second, that represents all times to a nanosecond; if none does, the
+    last."""
     return next((scale for scale in TIMESCALES if all(
         abs(round(when * scale / 1e9) * Gst.SECOND // scale - when) <= 1 for when in times)), TIMESCALES[-1])
 
 
 def add_source(run: Run, paths: list[str], notes: Json, times: list[int] = []) -> tuple[Gst.Pad, Callable]:
-    """The muxer's pad for packets from files, and what feeds it. `times`: of the frames of a video."""
+    """Adds a source of packets to the run. Returns its pad at the muxer, and a function that pushes the packets of the
+    files. times: of all frames, for video only."""
     decode = decode_times(times)
-    # qtmux needs a duration of the last frame, else that is beyond the end; where the file has none, decoders may say 1 ns.
+    # Without a duration of the last frame, qtmux puts that frame beyond the end. If the file states no durations,
+    # decoders may set 1 ns.
     least = max(max(times) - max(set(times) - {max(times)}, default=0), 1) if times else NONE
     caps, source, segment = Gst.Caps.from_string(notes['caps']), Gst.ElementFactory.make('appsrc'), Gst.Segment()
     segment.init(Gst.Format.TIME)
@@ -509,7 +524,7 @@ def join(folder: str, job: Json) -> Json:
 
 
 def end(status: int, text: str) -> NoReturn:
-    """At once: a pipeline that has failed may not stop, and must not be freed while it runs."""
+    """Exits at once: a pipeline that has failed may never stop, and must not be freed while it runs."""
     print(text, flush=True)
     os._exit(status)
 
@@ -524,5 +539,5 @@ def main(step: str, folder: str, *numbers: str) -> NoReturn:
 
 if __name__ == '__main__':
     Gst.init(None)
-    GstVideo.VideoMultiviewFlagsSet.__gtype__  # registers the type, which decoders name in caps: join reads those back
+    GstVideo.VideoMultiviewFlagsSet.__gtype__  # registers a type: caps from decoders contain it, and join parses these
     main(*sys.argv[1:])

@@ -22,10 +22,10 @@ from library_report import die
 TASK = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'library_task.py')
 LOOPBACK = '127.0.0.1'
 START = 60  # seconds that Dask may take to start its workers on this machine
-SEGMENTS_A_GPU = 2  # at a time: one starts, for 2.4 s, while the other has the GPU
+SEGMENTS_A_GPU = 2  # at a time: one starts, which takes 2.4 s, while the other uses the GPU
 
 Submit = Callable[[list[str], int, bool], Any]  # command, priority, needs a GPU; returns a future
-Lost = Callable[[], str]  # returns why no worker can be reached any more, else nothing
+Lost = Callable[[], str]  # returns why no worker can be reached any more, or ''
 
 
 def gpus() -> list[str]:
@@ -35,14 +35,15 @@ def gpus() -> list[str]:
 
 
 def environments(count: int | None) -> list[dict[str, str]]:
-    """Of each worker on this machine: one for each GPU, else for four cores."""
+    """Returns the environment variables of each worker on this machine. Without a count, there is one worker per GPU
+    or, without a GPU, one per four cores."""
     devices = gpus()
     count = count or len(devices) or max((os.cpu_count() or 1) // 4, 1)
     return [{'CUDA_VISIBLE_DEVICES': devices[i % len(devices)]} if devices else {} for i in range(count)]
 
 
 def command_of(step: str, folder: str, number: int | None) -> list[str]:
-    """It ends with the worker that starts it."""
+    """Returns the command that runs a step. It is killed when the worker that started it ends."""
     paths = [f'{name}={os.environ[name]}' for name in ('GST_PLUGIN_PATH', 'GST_PRESET_PATH') if name in os.environ]
     return ['setpriv', '--pdeathsig', 'KILL', 'env', *paths, '/usr/bin/python3', TASK, step, folder,
             *([] if number is None else [str(number)])]
@@ -53,7 +54,7 @@ RUN = {'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE, 'text': True, 'erro
 
 @contextlib.contextmanager
 def threads(count: int | None) -> Iterator[tuple[Submit, Lost]]:
-    """Workers on this machine without Dask. At the end of the call, steps that run are killed and others do not start."""
+    """Runs steps on this machine without Dask. At the end, kills the running steps and cancels the others."""
     ended, running = threading.Event(), set()
     free: queue.SimpleQueue = queue.SimpleQueue()
     for environment in environments(count):
@@ -65,7 +66,7 @@ def threads(count: int | None) -> Iterator[tuple[Submit, Lost]]:
         try:
             with subprocess.Popen(command, env={**os.environ, **environment}, **RUN) as process:
                 running.add(process)
-                if ended.is_set():  # it started while the call ended
+                if ended.is_set():  # the process started while the block ended
                     process.kill()
                 text = process.communicate()
             running.discard(process)
@@ -84,8 +85,8 @@ def threads(count: int | None) -> Iterator[tuple[Submit, Lost]]:
 
 @contextlib.contextmanager
 def limited(seconds: float, folder: str) -> Iterator[None]:
-    """Ends this process if the block takes longer: Dask waits without end for a worker that dies as it starts, and for its
-    own clean-up after that. The workers end with this process."""
+    """Ends this process if the block takes longer: Dask waits forever for a worker that dies when it starts, and then
+    for its own clean-up. The workers end with this process. folder: removed in that case."""
     def expire(*_: Any) -> None:
         print(f'library.py: Dask has not started its workers within {seconds} s: call again, or use --scheduler none',
               file=sys.stderr, flush=True)
@@ -101,7 +102,8 @@ def limited(seconds: float, folder: str) -> Iterator[None]:
 
 
 def local_cluster(count: int | None, folder: str, dashboard: str) -> Any:
-    """A Dask cluster on this machine. All its sockets are on loopback, as Dask runs what anyone sends to it."""
+    """Returns a Dask cluster on this machine. All its sockets are on loopback, because Dask runs whatever anyone sends
+    it."""
     from distributed import Nanny, Scheduler, SpecCluster
     here = {'host': LOOPBACK, 'dashboard_address': f'{LOOPBACK}:0'}
     workers = {i: {'cls': Nanny, 'options': {
@@ -117,14 +119,15 @@ def connect(stack: contextlib.ExitStack, address: str, tls: dict[str, str]) -> A
     address = f'tls://{address}' if tls and '://' not in address else address
     try:
         client = Client(address, security=security)
-        stack.callback(lambda: client.status == 'running' and client.close())  # else it would try to connect for 30 s
+        # If it is not running, close() would try to connect for 30 s.
+        stack.callback(lambda: client.status == 'running' and client.close())
         return client
-    except (OSError, ValueError, TypeError) as failure:  # also of ssl, about the files
+    except (OSError, ValueError, TypeError) as failure:  # also from ssl, about the TLS files
         die(f'the Dask scheduler at {address} cannot be reached: {failure}')
 
 
 def wait_for_workers(client: Any) -> dict:
-    """Returns what the scheduler knows of its workers, as soon as there are any."""
+    """Waits for the first workers. Returns the scheduler's information about all that have connected."""
     said = time.monotonic()
     while not (workers := client.scheduler_info().get('workers')):
         if client.status != 'running':
@@ -138,11 +141,11 @@ def wait_for_workers(client: Any) -> dict:
 
 @contextlib.contextmanager
 def dask_workers(address: str | None, count: int | None, tls: dict[str, str]) -> Iterator[tuple[Submit, Lost]]:
-    """Workers of the Dask cluster at the address, else of one on this machine."""
-    if 'DASK_LOGGING__DISTRIBUTED' not in os.environ:  # library.py reports what matters
+    """Runs steps on the Dask cluster at the address or, without an address, on one that it starts on this machine."""
+    if 'DASK_LOGGING__DISTRIBUTED' not in os.environ:  # library.py reports the errors that matter
         os.environ['DASK_LOGGING__DISTRIBUTED'] = 'critical'
         logging.disable(logging.ERROR)
-    os.environ.setdefault('PYTHONWARNINGS', 'ignore:resource_tracker')  # of a call that is killed
+    os.environ.setdefault('PYTHONWARNINGS', 'ignore:resource_tracker')  # printed when a call is killed
     has_bokeh = bool(importlib.util.find_spec('bokeh'))
     with contextlib.ExitStack() as stack:
         if address:
@@ -165,10 +168,10 @@ def dask_workers(address: str | None, count: int | None, tls: dict[str, str]) ->
 
 
 def outcome(future: Any) -> tuple[int, str]:
-    """Exit status of a command, and its result or the reason."""
+    """Returns the exit status of a command, and its result or the reason of its failure."""
     try:
         process = future.result()
-    except Exception as failure:  # of Dask's: a worker that was lost again and again, a task that was cancelled
+    except Exception as failure:  # such as Dask's: a worker was lost repeatedly, or the task was cancelled
         return 1, f'{type(failure).__name__}: {failure}'
     lines = process.stderr.strip().splitlines() or [f'it ended with exit status {process.returncode}']
     return process.returncode, (process.stdout.strip().splitlines() or lines)[-1]

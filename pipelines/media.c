@@ -29,7 +29,7 @@ typedef struct {
   gint has_video;                /* atomic: there is a pad with video */
 } Media;
 
-/* ---- what is said */
+/* ---- messages */
 
 static gboolean
 is_plain(const GstVideoInfo *info)
@@ -455,7 +455,7 @@ add_output(Media *media)
   return gst_element_link(media->filter, bin);
 }
 
-/* ---- all of it */
+/* ---- the whole pipeline */
 
 /* Returns a bin of the elements with a sink pad and a source pad, or NULL with the reason on stderr. */
 static GstElement *

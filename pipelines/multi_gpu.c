@@ -323,8 +323,8 @@ show_sum(double sum, double one, gboolean several)
     g_print(", %.2f times one GPU", sum / one);
 }
 
-/* Runs the streams on 1, 2, 4 and so on up to all GPUs. Fewer GPUs get their share of the streams, and each GPU at
- * least one. */
+/* Runs the streams on 1, 2, 4 and so on up to all GPUs. With fewer GPUs, the number of streams is proportionally
+ * smaller; each GPU has at least one. */
 static gboolean
 compare(int found_gpus)
 {

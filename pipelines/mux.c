@@ -90,7 +90,7 @@ mux_tell_location(gboolean hides, gboolean holds, const char *suffix)
     g_print("location: left out, because %s cannot hold it\n", suffix);
 }
 
-/* Prints it once, because it is the same for all streams. */
+/* Prints once what happens to the location: all streams have the same. */
 static void
 tell_once(Mux *mux)
 {

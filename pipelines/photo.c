@@ -16,7 +16,7 @@
 #define ICC_MARKER 0xe2
 #define MAX_SEGMENT (G_MAXUINT16 - 2) /* bytes of a JPEG segment, without its length */
 #define MAX_PROFILE (16 << 20)        /* bytes; the largest in use have about 3 MB */
-#define ICC_SPACE 16                  /* offset in a profile of the name of its colours, 4 letters */
+#define ICC_SPACE 16                  /* offset of the name of the colour space in a profile, 4 letters */
 
 struct Photo {
   GstTagList *tags;  /* tags of EXIF, or NULL */
@@ -268,7 +268,7 @@ append_exif(const Photo *photo, GByteArray *out, gboolean hides, gboolean png)
   gst_buffer_unmap(exif, &map);
 }
 
-/* Returns the offset after the header, which is JFIF in .jpg. */
+/* Returns the offset at which metadata is inserted: after IHDR in .png, and after JFIF, if any, in .jpg. */
 static gsize
 place_of_notes(const guint8 *data, gsize size, gboolean png)
 {

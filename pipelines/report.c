@@ -11,8 +11,9 @@ typedef struct {
   guint8 *map;
 } Before;
 
-/* Sums over the differences between neighbours: of magnitudes before and after, of the squares of those before, and of
- * the products of before and after. Edges that the filter adds do not increase the products. */
+/* Sums over the differences between neighbouring samples, before and after the filter. before, after: sums of the
+ * magnitudes. square: of the squares before. product: of the products of the differences before and after; edges that
+ * the filter adds do not increase it. */
 typedef struct {
   guint64 pairs, before, after;
   double square, product;

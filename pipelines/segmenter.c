@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A small copy of the frame goes through a pipeline of its own. facedetect finds faces. grabcut divides the box around
- * the people by its colours. Of its result only the parts count that people with such a face can cover.
+ * A small copy of the frame goes through a pipeline of its own. facedetect finds faces. grabcut separates people from
+ * background by colour, in the box around all people. The parts of its result that no person with such a face can cover
+ * are ignored.
  */
 #include <gst/app/gstappsink.h>
 #include <gst/app/gstappsrc.h>
@@ -19,7 +20,7 @@ typedef struct {
   GstElement *pipeline, *source, *sink;
 } Cutter;
 
-/* ---- who has such a face */
+/* ---- where people are */
 
 typedef enum { NOBODY, PERHAPS, SURELY } Presence;
 

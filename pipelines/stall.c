@@ -14,8 +14,8 @@ field(const char *text, const char *name)
   return at ? g_ascii_strtoull(at + strlen(name), NULL, 10) : 0;
 }
 
-/* Returns the number of bytes that this process has read from files and pipes, disks and network file systems, on which
- * one read may take long. Does not count its own reads. */
+/* Returns the bytes that this process has read: by system calls, from files and pipes, and from storage, because that
+ * number grows even during one long read. Does not count the reads of this function. */
 static guint64
 bytes_read(void)
 {
@@ -36,8 +36,8 @@ stall_work(void)
   return bytes_read() + (guint64)clock() / (CLOCKS_PER_SEC / STEPS_PER_S);
 }
 
-/* Returns TRUE if an element names no file or a local one, which it stores in *file. Before a file is open, only
- * uridecodebin knows it. */
+/* Returns FALSE if an element reads anything but a local file. Stores the name of a local file in *file. Before the
+ * file is open, only uridecodebin knows it. */
 static gboolean
 is_local(GstElement *element, char **file)
 {

@@ -56,8 +56,8 @@ still_free(Still *still)
   g_free(still);
 }
 
-/* Returns the view: 0.72 to 0.98 of the largest that fits into the picture, in the upper half of the rest, where faces
- * are. */
+/* Returns the view at a time. Its size is 0.72 to 0.98 of the largest that fits into the picture. It stays in the upper
+ * part of the picture, where faces are. */
 static View
 view_at(const GstVideoFrame *picture, const GstVideoFrame *frame, GstClockTime time)
 {

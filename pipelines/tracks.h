@@ -6,7 +6,7 @@
 
 #include <gst/gst.h>
 
-/* Returns the caps of all encoded sound that the muxer accepts, in part only after the parser of tracks_parser(). */
+/* Returns the caps of all encoded sound that the muxer accepts, directly or after the parser of tracks_parser(). */
 GstCaps *tracks_sound(GstElement *mux);
 
 /* Returns the parser that sound of these caps needs before a muxer, or NULL. */

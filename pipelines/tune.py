@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Usage: tune.py ELEMENT ! ELEMENT...   the source, as for gst-launch-1.0; tune.sh chooses one, and builds the plugin
-# TUNE_PLAYER and TUNE_INPUT: program and file with which the window can write the filtered video.
-# Controls are made from the element's GParamSpecs. The plugin is found by GST_PLUGIN_PATH, or where it is installed.
-# Exit status: 77 without GTK 3 and GStreamer for Python.
+# TUNE_PLAYER and TUNE_INPUT: the program that can write the filtered video, and its input file.
+# Controls are made from the element's GParamSpecs. Set GST_PLUGIN_PATH if the plugin is not installed.
+# Exit status: 77 if GTK 3 or GStreamer for Python is missing.
 import time
 START = time.monotonic()
 import os
@@ -34,16 +34,16 @@ from tune_zones import Zone
 
 
 class Picture(Gtk.DrawingArea):
-    """Before on the left of the wipe, after on its right, and zones over both. While a button is held, the pointer moves
-    what it has gripped of a zone, else the wipe."""
+    """Shows the original left of the wipe, the filtered frame right of it, and zones over both. While the button is
+    held, the pointer moves the zone or corner that was pressed, or else the wipe."""
 
     def __init__(self, player, zones, on_select):
         super().__init__()
         self.player, self.zones, self.on_select = player, zones, on_select
         self.holds_wipe = False
         self.others = []  # outlines of regions that are not zones
-        self.wipe = 0.5  # as a part of the picture's width
-        self.place = (0, 0, 1, 1)  # of the picture: x, y, width, height
+        self.wipe = 0.5  # place, as a fraction of the picture's width
+        self.place = (0, 0, 1, 1)  # of the picture in the widget: x, y, width, height in pixels
         self.set_size_request(320, 180)
         self.set_can_focus(True)
         self.add_events(Gdk.EventMask.BUTTON_PRESS_MASK | Gdk.EventMask.BUTTON_RELEASE_MASK |
@@ -145,7 +145,7 @@ class Window(Gtk.Window):
     def __init__(self, source):
         super().__init__(title='cudaconvolve')
         self.source = source
-        self.times = {}  # of the start, in seconds: when the window and the first picture were seen
+        self.times = {}  # seconds from the start until the window and the first picture were visible
         self.player = Player(source, self.show_picture, self.say)
         self.settings = Settings(self.player.filter)
         self.counted = (time.monotonic(), 0)
@@ -186,7 +186,7 @@ class Window(Gtk.Window):
         panes.pack1(left, True, False)
         panes.pack2(right, False, False)
         self.add(panes)
-        self.picture.grab_focus()  # or the wish that the search field shows is hidden
+        self.picture.grab_focus()  # otherwise the search field has the focus, which hides its placeholder
 
     def tools(self):
         tools = Gtk.Box(spacing=6)
@@ -308,7 +308,7 @@ class Window(Gtk.Window):
         return scrolled
 
     def apply(self, name, text):
-        """Sets a property; False where GStreamer does not understand the text."""
+        """Sets a property. Returns False if GStreamer cannot read the text."""
         self.message.set_text('')
         self.presets.set_active(0)
         if self.player.failed or self.settings.needs_restart(name):
@@ -380,7 +380,7 @@ class Window(Gtk.Window):
                            unused.get_value(name) if unused and unused.has_field(name) else None)
 
     def mark(self, seen):
-        """The time until the window and the first picture were seen, said once."""
+        """Prints once how long it took until the window, or the first picture, was visible."""
         if seen not in self.times:
             self.times[seen] = time.monotonic() - START
             print(f'{seen} after {self.times[seen]:.2f} s', flush=True)
@@ -393,7 +393,7 @@ class Window(Gtk.Window):
 
 
 def outlines_of(settings, size):
-    """Outlines of roi and roi-polygons in fractions of the frame."""
+    """Yields the outlines of roi and roi-polygons, in fractions of the frame. size: of the frame in pixels, or None."""
     if settings.text('roi-source') != 'property' or not size:
         return
     scale = (1, 1) if settings.text('roi-units') == 'fraction' else size
@@ -418,7 +418,7 @@ def heading(text):
 
 
 def leave_wheel_to_list(widget):
-    """The wheel scrolls the list: it changes no value on its way."""
+    """Makes the wheel scroll the list, instead of changing the value under the pointer."""
     if isinstance(widget, (Gtk.SpinButton, Gtk.Scale, Gtk.ComboBox)):
         widget.connect('scroll-event', lambda *_: GObject.signal_stop_emission_by_name(widget, 'scroll-event'))
     if isinstance(widget, Gtk.Container):

@@ -4,16 +4,16 @@ import math
 
 from gi.repository import Gdk, GLib, GObject, Gst, Gtk
 
-SLIDER_REACH = 360  # of a slider, at most, to each side of the default; a property's range may be millions wide
+SLIDER_REACH = 360  # largest range of a slider on each side of the default, because a property's range may be millions
 
-# Groups of properties, each from this one on in the order of the class. The reference has the same.
+# The group of this property and of those after it in the order of the class, up to the next one here.
 GROUPS = {'qos': 'Engine', 'filter': 'Filter', 'border-mode': 'Border', 'fill-color': 'Filter', 'planes': 'Planes',
           'temporal-radius': 'Time', 'roi-source': 'Regions', 'backend': 'Engine'}
 ORDER = 'Filter', 'Border', 'Planes', 'Time', 'Regions', 'Engine'
 
 
 def text_of(value):
-    """A property's value as gst-launch-1.0 reads it."""
+    """Returns the value of a property as gst-launch-1.0 reads it."""
     if value is None:
         return ''
     if isinstance(value, bool):
@@ -30,11 +30,11 @@ def text_of(value):
 
 
 def flag_nicks(flags):
-    """Single flags of a flags class: value and nick. Sums of them, which have names too, are left out."""
+    """Returns the value and nick of each single flag of a class. Leaves out combinations, which also have names."""
     return [(bit, flag.first_value_nick) for bit, flag in flags.__flags_values__.items() if bit & (bit - 1) == 0]
 
 
-# Controls: show_value() shows a value, and `change` takes the text that somebody chose.
+# Controls: show_value() shows a value. A control calls change(text) when the user chooses a value.
 
 
 class Check(Gtk.CheckButton):
@@ -76,7 +76,8 @@ class Checks(Gtk.FlowBox):
 
 
 class Number(Gtk.Box):
-    """A field with the whole range, and a slider about the default whose steps grow with the distance from it."""
+    """A field for the whole range, and a slider around the default. Far from the default, the slider has larger
+    steps."""
 
     def __init__(self, pspec, change):
         super().__init__(spacing=6)
@@ -92,7 +93,7 @@ class Number(Gtk.Box):
         range = Gtk.Adjustment(lower=-1 if self.below else 0, upper=1, step_increment=0.01)
         self.slider = Gtk.Scale(adjustment=range, draw_value=False, digits=4)
         self.slider.connect('change-value', lambda slider, scroll, place: change(self.text(self.value_at(place))))
-        if not int(pspec.flags) & Gst.PARAM_MUTABLE_READY:  # or each step of the slider would restart the stream
+        if not int(pspec.flags) & Gst.PARAM_MUTABLE_READY:  # otherwise each step of the slider would restart the stream
             self.pack_start(self.slider, True, True, 0)
 
     def text(self, value):
@@ -115,7 +116,7 @@ class Number(Gtk.Box):
 
 
 class Color(Gtk.ColorButton):
-    """0xAARRGGBB."""
+    """A colour. The value of the property is 0xAARRGGBB."""
 
     def __init__(self, pspec, change):
         super().__init__(use_alpha=True, halign=Gtk.Align.START)
@@ -131,7 +132,7 @@ class Color(Gtk.ColorButton):
 
 
 class Text(Gtk.Entry):
-    """Handed on by Enter, or when somebody goes elsewhere. What was refused stays, to be corrected."""
+    """A text, applied by Enter or when it loses the focus. Rejected text stays, so that the user can correct it."""
 
     def __init__(self, pspec, change):
         super().__init__()
@@ -158,14 +159,14 @@ class Text(Gtk.Entry):
 
 
 def control_for(pspec):
-    """The class of control for a GParamSpec."""
+    """Returns the class of the control for a GParamSpec."""
     if isinstance(getattr(pspec, 'default_value', None), (int, float)) and hasattr(pspec, 'minimum'):
         return Color if pspec.name.endswith('-color') else Number
     return {'GParamBoolean': Check, 'GParamEnum': Choice, 'GParamFlags': Checks}.get(pspec.__gtype__.name, Text)
 
 
 def groups_of(names):
-    """Name to group, of names in the order of the class."""
+    """Returns the group of each name. names: in the order of the class."""
     groups, group = {}, 'Filter'
     for name in names:
         group = GROUPS.get(name, group)

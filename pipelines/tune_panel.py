@@ -36,7 +36,7 @@ class ZonePanel(Gtk.Box):
         return bar
 
     def zone_fields(self):
-        """The selected zone."""
+        """Returns the box that selects a zone and edits its name, type and times."""
         bar = Gtk.Box(spacing=6)
         self.chosen = Gtk.ComboBoxText(tooltip_text='The selected zone; N selects the next one')
         self.chosen.connect('changed', self.choose_zone)
@@ -108,7 +108,7 @@ class ZonePanel(Gtk.Box):
         self.is_applying = False
 
     def follow(self, path):
-        """Shows the zones of a file that was set otherwise, by a text, a reset or a preset."""
+        """Shows the zones of a file that was set outside the panel: as text, by a reset or by a preset."""
         if self.is_applying or path in (self.zones.path, self.zones.draft):
             return
         if path:
@@ -118,7 +118,7 @@ class ZonePanel(Gtk.Box):
         self.show_zones()
 
     def may_close(self):
-        """False if the zones are not saved and somebody wants to go on."""
+        """Asks if the zones are not saved. Returns False if the user wants to continue drawing."""
         if self.zones.is_saved or not self.zones.zones:
             return True
         dialog = Gtk.MessageDialog(transient_for=self.window, message_type=Gtk.MessageType.QUESTION,
@@ -132,7 +132,7 @@ class ZonePanel(Gtk.Box):
         try:
             self.zones.open(path)
         except (GLib.Error, ValueError, KeyError) as error:
-            self.window.apply('roi-location', path)  # the element says what is wrong with it
+            self.window.apply('roi-location', path)  # the element's error message says what is wrong with the file
             if self.window.message.get_text() == '':
                 self.window.say('error', f'{path}: {error}')
             return
@@ -166,7 +166,7 @@ class ZonePanel(Gtk.Box):
         self.use({'roi-units': 'fraction', 'roi-polygons': self.zones.as_polygons()})
 
     def use(self, properties):
-        """Replaces the zones by properties."""
+        """Sets properties to the zones, and stops using the zones file."""
         for name, text in {'roi-source': 'property', 'roi-location': '', **properties}.items():
             self.window.apply(name, text)
 

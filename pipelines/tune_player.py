@@ -10,18 +10,18 @@ from gi.repository import Gio, GLib, GObject, Gst, GstTag, GstVideo
 
 from tune_controls import text_of
 
-LARGEST = 'width=[1,1920],height=[1,1080]'  # picture that is painted; the filter sees the video's own size
+LARGEST = 'width=[1,1920],height=[1,1080]'  # of the picture that is painted; the filter runs at the size of the video
 
 
 def quoted(text):
-    """A value as gst-launch-1.0's own syntax needs it, before the shell's quotes."""
+    """Returns a value quoted for the syntax of gst-launch-1.0, before it is quoted for the shell."""
     if re.fullmatch(r'[\w.,:/<>+-]+', text):
         return text
     return '"' + re.sub(r'(["\\])', r'\\\1', text) + '"'
 
 
 class Settings:
-    """The element's properties as texts, in the order of its class."""
+    """The element's writable properties as texts, in the order of its class."""
 
     def __init__(self, element):
         self.element = element
@@ -40,7 +40,8 @@ class Settings:
         return bool(int(self.pspecs[name].flags) & Gst.PARAM_MUTABLE_READY)
 
     def set(self, name, text):
-        """False where GStreamer cannot read the text as such a value: then no property is set, and none notified."""
+        """Sets a property. Returns False if GStreamer cannot read the text: it then neither sets nor notifies the
+        property."""
         if self.pspecs[name].value_type == GObject.TYPE_STRING:
             self.element.set_property(name, text or None)
             return True
@@ -60,7 +61,8 @@ class Settings:
 
 
 def photo_tags(element):
-    """What a camera noted in the photo that a filesrc reads, or None; jpegdec does not read it."""
+    """Returns the EXIF tags of the photo that the element reads, if it is a filesrc, else None. jpegdec ignores
+    EXIF."""
     if element.get_factory().get_name() != 'filesrc':
         return None
     try:
@@ -75,7 +77,7 @@ def photo_tags(element):
 
 
 class Frame:
-    """A picture to paint. Its sample is not kept: a flushed appsink of GStreamer 1.22 writes into the last one."""
+    """A picture to paint. Does not keep the sample: a flushed appsink of GStreamer 1.22 writes into the last sample."""
 
     def __init__(self, sample):
         info = GstVideo.VideoInfo.new_from_caps(sample.get_caps())
@@ -85,7 +87,7 @@ class Frame:
         self.surface = None
 
     def to_paint(self):
-        """A cairo surface with a copy of the picture."""
+        """Returns a cairo surface with a copy of the picture."""
         if not self.surface:
             pixels = bytearray(self.buffer.extract_dup(0, 4 * self.width * self.height))
             self.surface = cairo.ImageSurface.create_for_data(pixels, cairo.FORMAT_RGB24, self.width, self.height)
@@ -93,14 +95,14 @@ class Frame:
 
 
 class Player:
-    """The pipeline: the source, once as it is and once filtered, both as pictures to paint."""
+    """The pipeline: produces the original and the filtered frames of the source as pictures to paint."""
 
     def __init__(self, source, on_picture, on_message):
-        # Telephones leave it to the player to turn their videos.
+        # Phones leave the rotation of videos to the player.
         turn = 'videoflip video-direction=auto ! ' if Gst.ElementFactory.find('videoflip') else ''
         tail = (f'videoscale ! videoconvert ! video/x-raw,format=BGRx,pixel-aspect-ratio=1/1,{LARGEST} '
                 f'! {turn}appsink emit-signals=true')
-        # The first branch is as long as the other one is late: by as many frames as a filter over time looks ahead.
+        # The first queue is not limited: a filter over time delays the other branch by the frames that it looks ahead.
         self.pipeline = Gst.parse_launchv([*source, *(
             f'! videoconvert name=video ! tee name=split '
             f'split. ! queue max-size-buffers=0 max-size-bytes=0 max-size-time=0 ! {tail} name=before sync=false '
@@ -108,7 +110,7 @@ class Player:
         self.filter = self.pipeline.get_by_name('filter')
         self.turn()
         self.lock = threading.Lock()
-        self.befores = {}  # frames by their times, whose filtered ones are still to come
+        self.befores = {}  # original frames by time, from the last filtered frame on
         self.after = None
         self.frames = 0
         self.failed = False
@@ -136,7 +138,7 @@ class Player:
         frame = Frame(sink.emit(pull))
         with self.lock:
             self.befores[frame.time] = frame
-        GLib.idle_add(self.on_picture)  # the filtered one may have been faster
+        GLib.idle_add(self.on_picture)  # the filtered frame may have arrived first
         return Gst.FlowReturn.OK
 
     def take_after(self, sink, pull):
@@ -153,7 +155,7 @@ class Player:
             GLib.idle_add(self.on_message, 'error', 'the file contains no video')
 
     def pair(self):
-        """A frame as it is and filtered; None for what has not come yet."""
+        """Returns the original and the filtered frame, each None if it has not arrived yet."""
         with self.lock:
             return self.after and self.befores.get(self.after.time), self.after
 
@@ -177,13 +179,13 @@ class Player:
         return position if known else 0
 
     def size(self):
-        """Width and height of the frames that are filtered, or None before the first."""
+        """Returns width and height of the frames that are filtered, or None before the first frame."""
         caps = self.filter.get_static_pad('sink').get_current_caps()
         info = caps and GstVideo.VideoInfo.new_from_caps(caps)
         return info and (info.width, info.height)
 
     def duration(self):
-        """0 if unknown, or if the source cannot seek."""
+        """Returns the duration in ns; 0 if it is unknown, or if the source cannot seek."""
         query = Gst.Query.new_seeking(Gst.Format.TIME)
         if not self.pipeline.query(query) or not query.parse_seeking()[1]:
             return 0
@@ -195,7 +197,7 @@ class Player:
         self.pipeline.set_state(Gst.State.PLAYING if playing else Gst.State.PAUSED)
 
     def restart_with(self, change):
-        """Calls `change` while the element is stopped, and goes on at the same place."""
+        """Calls `change` while the pipeline is stopped, and continues at the same position. Returns its result."""
         position = self.position()
         self.pipeline.set_state(Gst.State.READY)
         changed = change()
@@ -208,7 +210,7 @@ class Player:
         return changed
 
     def refresh(self):
-        """Filters the frame again that is shown in a pause."""
+        """If the pipeline is paused, filters the visible frame again."""
         if not self.playing and not self.failed:
             self.seek(self.position())
 
@@ -217,7 +219,7 @@ class Player:
 
 
 class Writer:
-    """The filtered video as a file, by the program that also blur.sh runs."""
+    """Writes the filtered video to a file, with the same program as blur.sh."""
 
     def __init__(self, path, settings, on_progress, on_end):
         self.path, self.on_progress, self.on_end = path, on_progress, on_end

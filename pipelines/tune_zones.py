@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from gi.repository import Gdk, GLib
 
 KINDS = 'rectangle', 'ellipse', 'polygon'
-EXTRA = 'type', 'from', 'to'  # keys that a zone may have
-REACH = 9  # pixels around a handle in which the pointer finds it
-STEP, FINE_STEP = 0.01, 0.001  # of the arrow keys, in frames
-LEAST = 0.005  # smallest width and height of a zone, in frames
+EXTRA = 'type', 'from', 'to'  # optional keys of a zone
+REACH = 9  # largest distance in pixels at which the pointer grips a handle
+STEP, FINE_STEP = 0.01, 0.001  # of the arrow keys, as fractions of the frame
+LEAST = 0.005  # smallest width and height of a zone that is drawn or resized, as a fraction of the frame
 DIGITS = 4
 COLORS = {True: (1, 0.85, 0), False: (0.4, 0.85, 1)}  # of a zone: selected or not
 
@@ -24,7 +24,7 @@ def number(value):
 class Zone:
     name: str
     kind: str
-    points: list  # [x, y] of the corners of a polygon; of the upper left and the lower right corner of others
+    points: list  # [x, y] of each corner of a polygon; else of the upper left and lower right corner
     extra: dict = field(default_factory=dict)  # texts of EXTRA
 
     def bounds(self):
@@ -32,7 +32,7 @@ class Zone:
         return min(xs), min(ys), max(xs), max(ys)
 
     def value(self):
-        """As a zones file has it."""
+        """Returns the value of the zone's key in a zones file."""
         if self.kind == 'polygon':
             return ', '.join(f'{number(x)},{number(y)}' for x, y in self.points)
         left, top, right, bottom = self.bounds()
@@ -49,14 +49,14 @@ class Zone:
         return [tuple(point) for point in self.points]
 
     def handles(self):
-        """Points that can be dragged."""
+        """Returns the points that can be dragged."""
         left, top, right, bottom = self.bounds()
         if self.kind == 'polygon':
             return [tuple(point) for point in self.points]
         return [(left, top), (right, top), (right, bottom), (left, bottom)]
 
     def contains(self, x, y):
-        """By the even-odd rule."""
+        """Returns True if the point is inside, by the even-odd rule."""
         inside = False
         points = self.outline()
         for (x0, y0), (x1, y1) in zip(points, points[1:] + points[:1]):
@@ -65,7 +65,7 @@ class Zone:
         return inside
 
     def move(self, dx, dy):
-        """Keeps the zone in the frame."""
+        """Moves the zone, but not out of the frame, unless it is larger than the frame."""
         left, top, right, bottom = self.bounds()
         dx = max(-left, min(dx, 1 - right)) if right - left <= 1 else dx
         dy = max(-top, min(dy, 1 - bottom)) if bottom - top <= 1 else dy
@@ -82,7 +82,7 @@ class Zone:
                        list(opposite)]
 
     def resize(self, dx, dy):
-        """By its lower right corner."""
+        """Scales the zone, so that its lower right corner moves by (dx, dy) and the upper left corner stays."""
         left, top, right, bottom = self.bounds()
         width, height = max(right - left, LEAST), max(bottom - top, LEAST)
         x, y = max(width + dx, LEAST) / width, max(height + dy, LEAST) / height
@@ -90,7 +90,7 @@ class Zone:
 
 
 def zones_of(file):
-    """The zones of a key file that the element has read."""
+    """Yields the zones of a key file. Does not check them: the element does."""
     for name in file.get_groups()[0]:
         values = {key: file.get_value(name, key) for key in file.get_keys(name)[0]}
         kind = next(kind for kind in KINDS if kind in values)
@@ -110,10 +110,10 @@ class Zones:
         self.on_change = on_change
         self.zones = []
         self.selected = None
-        self.vertex = None  # of the selected polygon, for the keys
-        self.kind = None  # of the zone that is about to be drawn; None: zones are selected
+        self.vertex = None  # number of the corner of the selected polygon that keys move; None: keys move the zone
+        self.kind = None  # of the next zone to draw; None: the pointer selects zones
         self.pending = []  # points of that zone
-        self.grip = None  # what a button holds: ('move', x, y), ('handle', number) or ('draw',)
+        self.grip = None  # what the held button does: ('move', x, y), ('handle', number) or ('draw',)
         self.pointer = None
         self.path = None  # of the file that was opened or saved
         self.is_saved = True
@@ -124,7 +124,7 @@ class Zones:
     # -- files
 
     def text(self):
-        """The file, with the comments that it had."""
+        """Returns the text of a file with these zones. Keeps the comments of the file that was opened."""
         for name in set(self.file.get_groups()[0]) - {zone.name for zone in self.zones}:
             self.file.remove_group(name)
         for zone in self.zones:
@@ -136,7 +136,7 @@ class Zones:
         return self.file.to_data()[0]
 
     def open(self, path):
-        """Raises GLib.Error or ValueError if the file is none of zones; the element says why."""
+        """Raises GLib.Error or ValueError if it is not a zones file. The element gives a better reason."""
         file = GLib.KeyFile()
         file.load_from_file(path, GLib.KeyFileFlags.KEEP_COMMENTS)
         try:
@@ -153,12 +153,12 @@ class Zones:
         self.select(None)
 
     def save(self, path):
-        """Replaces the file as a whole."""
+        """Replaces the file atomically."""
         GLib.file_set_contents(path, self.text().encode())
         self.path, self.is_saved = path, True
 
     def write_draft(self):
-        """The path of a file with the zones as they are drawn."""
+        """Returns the path of a file with the current zones: the saved file, or else a draft that it writes."""
         if self.is_saved and self.path:
             return self.path
         GLib.file_set_contents(self.draft, self.text().encode())
@@ -181,7 +181,7 @@ class Zones:
         self.changed()
 
     def add_in_middle(self, kind):
-        """For those who have no mouse."""
+        """Adds a zone in the middle of the frame, for users without a mouse."""
         self.add(kind, [(0.5, 0.35), (0.65, 0.65), (0.35, 0.65)] if kind == 'polygon' else [(0.4, 0.4), (0.6, 0.6)])
 
     def remove(self):
@@ -191,7 +191,7 @@ class Zones:
             self.changed()
 
     def rename(self, name):
-        """False if the name cannot be one of a group."""
+        """Renames the selected zone. Returns False if the name is taken, or cannot be the name of a group."""
         name = name.strip()
         if not name or any(c in '[]' or ord(c) < 32 for c in name) or any(
                 zone.name == name for zone in self.zones if zone is not self.selected):
@@ -222,7 +222,7 @@ class Zones:
     # -- pointer; x, y: fractions of the frame. size: of the picture in pixels
 
     def press(self, x, y, size, is_double):
-        """Returns True if the button is held by a zone, or draws one."""
+        """Returns True if the press grips or draws a zone, False if it is free for the wipe."""
         if self.kind == 'polygon':
             if is_double and len(self.pending) >= 3:
                 self.add('polygon', self.pending)
@@ -273,7 +273,7 @@ class Zones:
     # -- keys
 
     def press_key(self, key, shift, control):
-        """Returns True if the key was for the zones."""
+        """Returns True if the key did something to the zones."""
         arrows = {Gdk.KEY_Left: (-1, 0), Gdk.KEY_Right: (1, 0), Gdk.KEY_Up: (0, -1), Gdk.KEY_Down: (0, 1)}
         inserts = {Gdk.KEY_r: 'rectangle', Gdk.KEY_e: 'ellipse', Gdk.KEY_p: 'polygon'}
         if key in inserts and not control:
@@ -327,21 +327,21 @@ class Zones:
     # -- properties
 
     def as_rois(self):
-        """Values of roi and roi-shape, or None if the zones are not all rectangles or all ellipses."""
+        """Returns the values of roi and roi-shape, or None if the zones are not all rectangles or all ellipses."""
         kinds = {zone.kind for zone in self.zones}
         if len(kinds) != 1 or 'polygon' in kinds:
             return None
         return '<' + ','.join(f'<{zone.value()}>' for zone in self.zones) + '>', kinds.pop()
 
     def as_polygons(self):
-        """The value of roi-polygons; ellipses become polygons of 64 points."""
+        """Returns the value of roi-polygons. Ellipses become polygons of 64 points."""
         return '<' + ','.join('<' + ','.join(f'{number(x)},{number(y)}' for x, y in zone.outline()) + '>'
                               for zone in self.zones) + '>'
 
     # -- drawing
 
     def draw(self, context, place, others):
-        """others: outlines that cannot be changed here."""
+        """others: outlines of regions that are not zones, so that they cannot be edited."""
         x, y, width, height = place
 
         def path(points, close=True):

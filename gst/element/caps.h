@@ -11,7 +11,7 @@
 typedef struct {
   GstVideoInfo in_info, out_info;
   CnvImage image;
-  gboolean same_memory, out_in_device; /* the kinds of memory of both pads */
+  gboolean same_memory, out_in_device; /* same_memory: both pads have the same kind of memory */
 } GstCudaConvolveCaps;
 
 /* Returns all formats in system memory and, if with_device, in CUDA memory, which comes first. */

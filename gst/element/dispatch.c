@@ -315,7 +315,8 @@ sink_event(GstBaseTransform *trans, GstEvent *event)
   return parent_class->sink_event(trans, event);
 }
 
-/* Late frames are filtered if other frames need them, so the event only goes upstream. */
+/* With a filter over time, passes QoS events upstream, past the base class: it would drop late frames that other frames
+ * need. */
 static gboolean
 src_event(GstBaseTransform *trans, GstEvent *event)
 {

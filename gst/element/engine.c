@@ -109,7 +109,7 @@ forget_streams(GstCudaConvolveEngine *engine)
   gst_mini_object_replace(&engine->pool_stream, NULL);
 }
 
-/* Replaces the engine by the next one that works. Frees *reason, which says why. */
+/* Replaces the engine by the next one that opens, and posts the reason. Takes ownership of `reason`. */
 static gboolean
 replace(GstCudaConvolveEngine *engine, GstElement *element, GError *reason)
 {

@@ -12,7 +12,7 @@
 typedef struct {
   CnvSession *session;             /* from start to stop */
   struct _GstCudaContext *context; /* or NULL */
-  gboolean takes_device;           /* if there is a session: CUDA memory can be negotiated */
+  gboolean takes_device;           /* valid if there is a session: CUDA memory can be negotiated */
   char *device_name;               /* of the last session */
   const CnvBackend *const *left;   /* engines left to try; NULL: the user chose the engine */
   CnvSessionOptions options;       /* since the start */
@@ -35,11 +35,12 @@ gboolean gst_cuda_convolve_engine_may_fall_back(const GstCudaConvolveEngine *eng
 /* Replaces an engine that failed with `error` by the next one of the list. Returns FALSE if that is not allowed. */
 gboolean gst_cuda_convolve_engine_fall_back(GstCudaConvolveEngine *engine, GstElement *element, const GError *error);
 
-/* Returns TRUE if the engine cannot run a filter for what it is, and may be replaced because the user chose none. */
+/* Returns TRUE if the engine lacks a feature that the filter needs, and may be replaced: the user chose no engine, and
+ * another one is left. */
 gboolean gst_cuda_convolve_engine_lacks(const GstCudaConvolveEngine *engine, const CnvFilter *filter);
 
-/* Replaces the engine by the next one for a filter with that temporal-threshold. No frame may be in flight or in the
- * history. Returns FALSE if none opens. */
+/* Replaces an engine that lacks what the filter needs by the next one that opens. threshold: temporal-threshold of the
+ * filter, for the message. No frame may be in flight or in the history. Returns FALSE if none opens. */
 gboolean gst_cuda_convolve_engine_suit(GstCudaConvolveEngine *engine, GstElement *element, double threshold);
 
 void gst_cuda_convolve_engine_close(GstCudaConvolveEngine *engine, GstElement *element);

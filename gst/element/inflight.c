@@ -58,9 +58,9 @@ gst_cuda_convolve_in_flight_max(const GstCudaConvolve *self)
   return can_overlap(self) ? CLAMP(self->in_flight.n, 1, self->engine.session->backend->max_in_flight) : 1;
 }
 
-/* Returns FALSE for frames that must be filtered alone. These are the first frame, because another engine may have to
- * filter it again; buffers of pools with a limit, which could run out; and frames that the base class marks as DISCONT,
- * because it must push these itself. */
+/* Returns FALSE for frames that must not overlap with others: the first frame, because another engine may have to
+ * filter it again; buffers of pools with a limit, which could run out; frames that the base class marks as DISCONT,
+ * because it must push these itself; and frames that need no copy to or from the device. */
 static gboolean
 can_be_async(GstCudaConvolve *self, GstBuffer *in, GstBuffer *out)
 {

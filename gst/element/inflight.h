@@ -12,8 +12,8 @@
 void gst_cuda_convolve_in_flight_init(GstCudaConvolve *self);
 void gst_cuda_convolve_in_flight_clear(GstCudaConvolve *self);
 
-/* Decides how many frames may be in flight, if that is open. Called with a frame, because then no upstream element
- * holds a lock that it needs to answer the query. */
+/* Decides how many frames may be in flight, unless that is already decided. Call it while a frame arrives: upstream
+ * elements then hold no lock that they need to answer the latency query. */
 void gst_cuda_convolve_in_flight_settle(GstCudaConvolve *self);
 
 /* Returns how many frames may be in flight with the plan, the caps and the engine in force: 1..CNV_IN_FLIGHT_MAX. */

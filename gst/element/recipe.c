@@ -149,7 +149,7 @@ gst_cuda_convolve_recipe_update(GstCudaConvolveRecipe *recipe, const CnvBackend 
   return recipe->plan != NULL;
 }
 
-/* n of 0: the filter is not valid. The next frame reports that, and the old filter stays. */
+/* If the live filter is not valid, n is 0: the next frame reports that, and the old filter stays. */
 gboolean
 gst_cuda_convolve_recipe_must_drain(const GstCudaConvolveRecipe *recipe, guint n_slots, gboolean arriving)
 {

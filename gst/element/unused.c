@@ -55,7 +55,7 @@ takes_radius_of_sigma(const CnvFilter *filter)
   return takes && cnv_filter_info(filter->type)->max_radius > CNV_APERTURE_MAX;
 }
 
-/* Returns TRUE if less than one sigma is left on a side. */
+/* Returns TRUE if a radius cuts the filter off at less than one sigma. */
 static gboolean
 cuts_sigma(const CnvFilter *filter)
 {
@@ -185,7 +185,7 @@ find_conditions(const GstCudaConvolveSettings *settings, const CnvImage *image, 
 /* ---- the table ---- */
 
 #define NO_EFFECT "has no effect: "
-#define BY_FILTER G_MAXUINT /* `used` has the filters that name a property (CnvFilterInfo.properties) */
+#define BY_FILTER G_MAXUINT /* value of `used`: the filters that use a property (CnvFilterInfo.properties) */
 
 typedef struct {
   const char *properties; /* names of properties; each gets a message of its own; NULL: see names_of */
@@ -295,7 +295,7 @@ static const Row rows[] = {
     {"n-threads", "backend", ~IN(CNV_BACKEND_CUDA), ALWAYS, NO_EFFECT "set backend=auto or cpu"},
 };
 
-/* Returns TRUE if a row names the property and asks which filters do. */
+/* Returns TRUE if a BY_FILTER row names the property. */
 static gboolean
 has_row_by_filter(const char *property)
 {
@@ -310,7 +310,8 @@ has_row_by_filter(const char *property)
   return has;
 }
 
-/* Returns the names of a row's properties. NULL stands for those that filters name and no other row by filter does. */
+/* Returns the names of a row's properties. NULL stands for all properties that a filter uses and that no BY_FILTER row
+ * names. */
 static GStrv
 names_of(const Row *row)
 {
@@ -340,8 +341,8 @@ filters_with(const char *property)
   return filters;
 }
 
-/* Returns the text of a row for one of its properties. BY_FILTER: "set filter=custom", or "choose gaussian, unsharp or
- * log". */
+/* Returns the text of a row for one of its properties. For BY_FILTER it lists the filters: "set filter=custom", or
+ * "choose gaussian, unsharp or log". */
 static char *
 text_of(const Row *row, const char *property)
 {

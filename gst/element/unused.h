@@ -12,12 +12,12 @@
 void gst_cuda_convolve_report_unused(GstElement *element, const GstCudaConvolveSettings *settings,
                                      const CnvImage *image, const CnvPlan *plan, gboolean is_start, GHashTable *posted);
 
-/* Returns the properties that have no effect with the others, set or not: a field for each, with the reason as text.
+/* Returns a field for each property, set or not, that has no effect with the other settings. Its text is the reason.
  * element: only its class is used. */
 GstStructure *gst_cuda_convolve_list_unused(GstElement *element, const GstCudaConvolveSettings *settings,
                                             const CnvImage *image, const CnvPlan *plan);
 
-/* Returns the values in force of properties that are automatic now, with -1 or 0: a field for each. */
+/* Returns a field for each property that is automatic now (-1 or 0), with the value in force. */
 GstStructure *gst_cuda_convolve_list_effective(const GstCudaConvolveSettings *settings);
 
 /* Returns TRUE if roi-source=property has no rectangle or polygon in the frame, and no mask.

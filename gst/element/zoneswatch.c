@@ -4,13 +4,13 @@
 #include "messages.h"
 
 #define PERIOD G_TIME_SPAN_SECOND
-#define SETTLE_TIME (G_TIME_SPAN_SECOND / 4) /* a file that changed is read when it stayed the same for so long */
+#define SETTLE_TIME (G_TIME_SPAN_SECOND / 4) /* a changed file is read when it has not changed for this time */
 
 /* State of the thread. */
 typedef struct {
   GstCudaConvolveZones *zones;       /* in force at the last check; or NULL */
   GstCudaConvolveFileStamp stamp;    /* at the last check */
-  GstCudaConvolveFileStamp rejected; /* of the version that was reported last; only if has_rejected */
+  GstCudaConvolveFileStamp rejected; /* of the last version that was rejected; valid if has_rejected */
   gboolean has_rejected;
 } Watch;
 
@@ -26,7 +26,8 @@ zones_in_force(GstCudaConvolve *self)
   return zones;
 }
 
-/* Puts new zones in force, unless the property was set meanwhile. Returns TRUE if the last version could not be used. */
+/* Puts new zones in force, unless the property was set meanwhile. Takes ownership of `zones`. Returns TRUE if the
+ * version before had been rejected. */
 static gboolean
 put_in_force(GstCudaConvolve *self, const GstCudaConvolveZones *old, GstCudaConvolveZones *zones)
 {
@@ -41,7 +42,8 @@ put_in_force(GstCudaConvolve *self, const GstCudaConvolveZones *old, GstCudaConv
   return had_error;
 }
 
-/* Keeps the message, unless the property was set meanwhile. */
+/* Posts a warning and keeps its text for the statistics, unless the property was set meanwhile. Takes ownership of the
+ * error. */
 static void
 report_rejected(GstCudaConvolve *self, const GstCudaConvolveZones *kept, GError *error)
 {

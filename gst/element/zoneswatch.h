@@ -3,7 +3,8 @@
  * Reads the file of roi-location again when it changes, from start to stop, in a thread of its own that looks once a
  * second. Streaming threads notice a change like that of any other property.
  *
- * If a new version cannot be used, the last valid one stays in force: a WARNING, and zones-error in the statistics.
+ * If a new version cannot be used, the last valid one stays in force. A WARNING is posted, and the statistics have
+ * zones-error.
  */
 #pragma once
 

@@ -101,7 +101,7 @@ typedef struct {
   guint size, min, max;
 } PoolChoice;
 
-/* Configures the pool. Only then it knows the real size of its CUDA memory. */
+/* Configures the pool, and updates the size: only a configured pool knows the real size of its CUDA memory. */
 static gboolean
 configure(GstCudaConvolve *self, PoolChoice *choice, GstCaps *caps, gboolean video_meta)
 {
@@ -234,7 +234,7 @@ propose_allocation(GstBaseTransform *trans, GstQuery *decide_query, GstQuery *qu
   gboolean need_pool;
   GstCaps *caps;
 
-  /* Without decide_query, the base class would ask downstream for its kind of memory. */
+  /* decide_query is NULL in passthrough: the base class would then propose downstream's pools and memory. */
   if (decide_query && !parent_class->propose_allocation(trans, decide_query, query))
     return FALSE;
   gst_query_parse_allocation(query, &caps, &need_pool);

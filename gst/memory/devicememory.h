@@ -19,7 +19,7 @@ typedef struct {
   gboolean (*init)(void);
 
   /* Finds or creates the pipeline's context for a device (-1: any), and stores it in *context. Keeps the context that
-   * is there if it belongs to that device; it may be from before the user chose another device. context: the place in
+   * is there if it belongs to that device; the user may have chosen another device since. context: the place in
    * which set_context of the same element stores a context. */
   gboolean (*open)(GstElement *element, int device, struct _GstCudaContext **context, GError **error);
   gboolean (*set_context)(GstElement *element, GstContext *from, int device, struct _GstCudaContext **context);

@@ -32,7 +32,7 @@ free_block(gpointer data)
   g_free(block);
 }
 
-/* For GStreamer it is system memory: it shares it, and copies it to memory that is not locked. */
+/* The memory is system memory for GStreamer: buffers can share it, and copies of it are not page-locked. */
 static GstMemory *
 alloc(GstAllocator *allocator, gsize size, GstAllocationParams *params)
 {

@@ -13,7 +13,7 @@
 /* The values of all properties. Some members are references, so use the functions below to copy and clear it. The order
  * of the members defines the parts. */
 typedef struct {
-  guint version; /* equal in two values: neither has changed since one was copied from the other */
+  guint version; /* equal if neither of two values has changed since one was copied from the other */
 
   CnvFilter filter;
   int algorithm; /* CnvAlgorithm */

@@ -10,7 +10,7 @@
 
 #define LONGEST (2 * CNV_RADIUS_MAX + 1) /* taps along an axis */
 #define LONGEST_WORDS 60                 /* characters of a value that a message repeats */
-#define FARTHEST (32 * CNV_SIZE_MAX)     /* largest distance of a rectangle from the corner of the frame */
+#define FARTHEST (32 * CNV_SIZE_MAX)     /* largest coordinate, and size of a rectangle, in pixels */
 
 static guint
 size_of(const GValue *array)

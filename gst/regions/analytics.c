@@ -42,15 +42,15 @@ const gboolean gst_cuda_convolve_analytics_are_read = TRUE;
   X(gst_analytics_od_mtd_get_location)
 #endif
 
-/* Opened when the first meta comes: whoever made it has loaded the library. Linked to, it would bring 41 packages of
- * Debian 13 to users whose frames have no such meta. */
+/* Opened when the first meta arrives: the element that added it has loaded the library. Linking to the library would
+ * install 41 packages of Debian 13, also for users whose frames have no such meta. */
 static struct {
 #define MEMBER(name) __typeof__(name) *name;
   ENTRIES(MEMBER)
 #undef MEMBER
 } library;
 
-/* Returns NULL, or what is missing. */
+/* Opens the library. Returns NULL, or a text that says what to install or update. */
 static gpointer
 open_library(gpointer unused)
 {
@@ -90,7 +90,7 @@ read_box(const GstAnalyticsODMtd *od, double rect[4], float *angle, float *confi
   return width > 0 && height > 0;
 }
 
-/* Adds the square around a box at any angle, for an angle that is not a number. */
+/* Adds a square that contains the box at every angle. Called if the angle is not a finite number. */
 static void
 add_any_turn(GstCudaConvolveRegions *regions, const double rect[4])
 {
@@ -108,7 +108,7 @@ name_of(GQuark quark)
   return name ? name : "";
 }
 
-/* Adds a box if it is chosen. A confidence of NaN is below every limit except 0, which asks for none. */
+/* Adds a box if it is chosen. A confidence of NaN is below every limit except 0, which means no limit. */
 static void
 add_box(GstCudaConvolveRegions *regions, GstAnalyticsODMtd *od)
 {
@@ -168,7 +168,7 @@ read_classes(const Labels *labels, GstAnalyticsClsMtd *classes)
     label_region(labels, i, name_of(library.gst_analytics_cls_mtd_get_quark(classes, i)));
 }
 
-/* Gives all regions except 0 the label of a box. */
+/* Gives the label of a box to all regions except those of value 0. */
 static void
 label_all(const Labels *labels, const char *name)
 {
@@ -177,8 +177,8 @@ label_all(const Labels *labels, const char *name)
       label_region(labels, i, name);
 }
 
-/* Reads the labels of a mask. Each related meta is read once, so the time is linear in the number of labels. Of
- * several boxes, the first with a label that matters is enough. */
+/* Reads the labels of a mask. Each related meta is read once, so the time is linear in the number of labels. If
+ * several boxes are related, the first one whose label matters counts. */
 static void
 read_labels(const Labels *labels)
 {
@@ -227,7 +227,7 @@ choose_values(const GstCudaConvolveRegions *regions, const GstAnalyticsSegmentat
   return g_bytes_new_take(weight, n_values);
 }
 
-/* Adds the masks of a segmentation. A place without size is the whole frame. */
+/* Adds the masks of a segmentation. Masks without a size cover the whole frame. */
 static void
 add_masks(GstCudaConvolveRegions *regions, GstAnalyticsSegmentationMtd *masks)
 {

@@ -10,6 +10,6 @@
 /* Returns TRUE if this build reads these metas. */
 extern const gboolean gst_cuda_convolve_analytics_are_read;
 
-/* Adds the regions of a GstAnalyticsRelationMeta that roi-types and roi-confidence choose. Returns NULL; or, if it cannot
- * be read, what to do about it. Any thread. */
+/* Adds the regions of a GstAnalyticsRelationMeta that roi-types and roi-confidence choose. Returns NULL, or what to do
+ * if the meta cannot be read. Any thread. */
 const char *gst_cuda_convolve_analytics_add(GstCudaConvolveRegions *regions, GstMeta *meta);

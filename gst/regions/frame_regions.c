@@ -7,7 +7,8 @@
 
 #define SEARCH_TIME (5 * GST_SECOND) /* time without a region before a warning */
 
-/* Adds the zones in force. If the time is unknown, a zone hides; with roi-invert it keeps nothing clear. */
+/* Adds the zones in force. If a zone's times depend on an unknown stream time, it is in force; with roi-invert it is
+ * not. So nothing stays visible by mistake. */
 static void
 add_zones(GstCudaConvolveRegions *regions, GstClockTime time)
 {
@@ -61,8 +62,8 @@ mask_of(GstVideoRegionOfInterestMeta *meta)
   return value && GST_VALUE_HOLDS_BUFFER(value) ? gst_value_get_buffer(value) : NULL;
 }
 
-/* Adds what a detector wrote into a GstAnalyticsRelationMeta. The type has a name as soon as some part of the process
- * has the library of these metas. */
+/* Adds what a detector wrote into a GstAnalyticsRelationMeta. The type has a name as soon as the process
+ * has loaded the library of these metas. */
 static void
 add_analytics(GstCudaConvolveRegions *regions, GstBuffer *buffer)
 {

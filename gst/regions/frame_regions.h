@@ -6,8 +6,8 @@
 
 #include "regions/region_list.h"
 
-/* Lists the regions of a buffer. time: its stream time, or NONE if unknown, for zones. is_next: TRUE if it is the next frame, to which the tracks move on; FALSE if it is
- * the same frame again. */
+/* Lists the regions of a buffer. time: its stream time, or NONE if unknown, for zones. is_next: TRUE if it is the next
+ * frame, to which the tracks move on; FALSE if it is the same frame again. */
 void gst_cuda_convolve_collect(GstCudaConvolveRegions *regions, const GstCudaConvolveRoi *roi, const CnvImage *image,
                                GstBuffer *buffer, GstClockTime time, gboolean is_next);
 

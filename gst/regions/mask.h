@@ -37,7 +37,7 @@ typedef struct {
   gboolean invert; /* pixels with weight are not filtered */
   GArray *polygon; /* instead of a buffer, see polygon.h: has a sample per pixel of `rect` */
   CnvRegion region;
-  gboolean used; /* in a list of masks: by this frame */
+  gboolean used; /* by this frame; for the list of masks */
 } GstCudaConvolveMask;
 
 /* Makes the region with the engine's mask, which the caller unreferences. If the mask grows, its rectangle does too:

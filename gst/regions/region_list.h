@@ -12,7 +12,7 @@ typedef struct {
   GHashTable *posted;  /* owned by the caller */
   GArray *region;      /* CnvRegion, all with plan 0 */
   GArray *masks;       /* see mask.h */
-  GArray *tracks;      /* regions over time, see smooth.h */
+  GArray *tracks;      /* regions over time, see tracks.h */
   guint64 n_cells;     /* of the frame's masks */
 
   /* The search for a first region with roi-source=meta, since the start. */

@@ -49,9 +49,10 @@ void gst_cuda_convolve_roi_rect(const GstCudaConvolveRoi *roi, guint i, const Cn
 guint gst_cuda_convolve_roi_n_polygons(const GstCudaConvolveRoi *roi);
 GArray *gst_cuda_convolve_roi_polygon(const GstCudaConvolveRoi *roi, guint i, const CnvImage *image);
 
-/* Returns TRUE if roi-types does not exclude a zone, and a new array with the points of a polygon, or the rectangle of
- * another shape, in luma pixels of the frame. */
+/* Returns TRUE if roi-types does not exclude the type of a zone. */
 gboolean gst_cuda_convolve_roi_takes_zone(const GstCudaConvolveRoi *roi, const GstCudaConvolveZone *zone);
+/* Return, in luma pixels of the frame, a new array with the points of a zone that is a polygon, or the rectangle of
+ * another zone. */
 GArray *gst_cuda_convolve_roi_zone_points(const GstCudaConvolveZone *zone, const CnvImage *image);
 void gst_cuda_convolve_roi_zone_rect(const GstCudaConvolveZone *zone, const CnvImage *image, double rect[4]);
 

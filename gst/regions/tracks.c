@@ -18,7 +18,7 @@ typedef struct {
   gboolean is_wider;       /* the region is a rectangle, larger than what was seen */
   guint missed;            /* frames since it was last seen */
   int found;               /* index of its region in the frame; -1: none */
-  double likeness;         /* likeness of that region */
+  double likeness;         /* of that region to the track */
 } Track;
 
 static void
@@ -65,7 +65,7 @@ likeness(const CnvRect *a, const CnvRect *b)
   return shared > 0 ? 1 + shared / all : 1 - away / (2 * MAX(a->width, a->height));
 }
 
-/* Returns a track's box where it would be if it had moved on. */
+/* Returns a track's box at the place where it would be if it had kept moving. */
 static CnvRect
 expected_box(const Track *track)
 {
@@ -155,7 +155,7 @@ widen(Track *track)
   track->is_wider = TRUE;
 }
 
-/* Begins a track. At the limit, extends the last track to a rectangle around the region too. */
+/* Begins a track. At the limit, makes the last track a rectangle around itself and the region. */
 static void
 begin(GArray *tracks, const CnvRegion *region)
 {

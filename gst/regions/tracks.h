@@ -7,7 +7,7 @@
 
 #include <convolve/work.h>
 
-/* Returns an empty list of tracks, the regions that were seen, to be freed by g_array_unref. */
+/* Returns an empty list of tracks, to be freed by g_array_unref. A track is a region that was seen in some frames. */
 GArray *gst_cuda_convolve_tracks_new(void);
 
 /* Follows the regions (CnvRegion) to the next frame. Regions that were last seen up to n_frames frames ago are kept.

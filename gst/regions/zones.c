@@ -15,7 +15,7 @@
 #define LEAST (-1.0) /* limits of a coordinate, in frames */
 #define MOST 2.0
 #define DAY (24 * 60 * 60)   /* seconds */
-#define CLOCK_TICK 100000000 /* ns; file systems do not tell apart two changes within such a time */
+#define CLOCK_TICK 100000000 /* ns; two changes within this time can have the same time in a file system */
 
 struct _GstCudaConvolveZones {
   gint n_references;
@@ -433,7 +433,7 @@ end_of_group(const char *line)
   return end && end[1 + strspn(end + 1, " \t\r")] == '\0' ? end : NULL;
 }
 
-/* Checks a line that is neither empty nor a comment. seen: groups, and keys of the current group, which *group is. */
+/* Checks a line that is neither empty nor a comment. seen: all groups and their keys. *group: the current group. */
 static gboolean
 check_line(const char *name, guint number, const char *line, char **group, GHashTable *seen, GError **error)
 {
@@ -524,8 +524,9 @@ gst_cuda_convolve_zones_parse(const char *text, gsize size, const char *path, GE
   return NULL;
 }
 
-/* Takes the stamp first: if the file changes while it is read, the stamp is already old, and the file is read again. So
- * it is if the file changed just before: another change in the same tick of the clock would leave an equal stamp. */
+/* Takes the stamp first: if the file changes while it is read, the stamp is already old, and the file is read again.
+ * The file is also read again if it changed less than CLOCK_TICK before, because another change might not show in the
+ * stamp. */
 GstCudaConvolveZones *
 gst_cuda_convolve_zones_load(const char *path, GError **error)
 {

@@ -49,6 +49,6 @@ const GstCudaConvolveZone *gst_cuda_convolve_zones_get(const GstCudaConvolveZone
 /* Returns TRUE if a zone names a type. */
 gboolean gst_cuda_convolve_zones_have_type(const GstCudaConvolveZones *zones);
 
-/* Returns TRUE if a zone is in force. time: stream time of the frame, or NONE if unknown. doubt: returned if only
- * the stream time could tell. */
+/* Returns TRUE if a zone is in force. time: stream time of the frame, or NONE if unknown. doubt: returned if that
+ * depends on an unknown stream time. */
 gboolean gst_cuda_convolve_zone_is_in_force(const GstCudaConvolveZone *zone, GstClockTime time, gboolean doubt);

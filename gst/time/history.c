@@ -263,7 +263,8 @@ filter_next(GstCudaConvolve *self, GstBuffer **outbuf)
   return GST_FLOW_ERROR;
 }
 
-/* Puts the settings at the time of the next frame in force, unless (*settle: FALSE) the old ones filter it. */
+/* Puts the settings at the time of the next frame in force. If the history must be drained first, sets *settle to
+ * FALSE, and the old settings filter the frame. Returns FALSE if there is no plan. */
 static gboolean
 settle_for_next(GstCudaConvolve *self, gboolean *settle)
 {

@@ -16,7 +16,7 @@
 #define BATCH_MAX 500   /* most copies of small frames */
 #define N_BUFFERS 4     /* used in turn, like the buffers of a pool */
 
-/* The part of one GPU, in a thread of its own. */
+/* The measurement of one GPU, in a thread of its own. */
 typedef struct {
   int gpu;
   gsize bytes;

@@ -62,7 +62,7 @@ feed_await_end(GstElement *pipeline, GError **error)
   return right;
 }
 
-/* ---- what is sent ---- */
+/* ---- frames to send ---- */
 
 GstCaps *
 feed_caps(const char *format, int width, int height)

@@ -71,7 +71,7 @@ ring_new(gsize bytes)
 
 /* ---- where a frame comes from ---- */
 
-/* Takes a buffer of the pool, like any source, but fills each buffer only once. */
+/* Acquires a buffer from the pool, like any source, but fills each buffer only once. */
 static GstFlowReturn
 take_of_pool(GstBufferPool *pool, guint64 number, GstBuffer **buffer)
 {
@@ -89,7 +89,7 @@ take_of_pool(GstBufferPool *pool, guint64 number, GstBuffer **buffer)
   return GST_FLOW_OK;
 }
 
-/* Takes a copy of a buffer, which shares its memory. */
+/* Copies a buffer of the ring. The copy shares its memory. */
 static GstFlowReturn
 take_of_ring(RingSource *self, guint64 number, GstBuffer **buffer)
 {

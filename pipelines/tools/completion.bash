@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Completion for bash: the options that --help lists, files, and for privacy and library no more than these either.
+# Completion for bash: the options that --help lists, and files. Rectangles and properties are not completed.
 
 _cudaconvolve()
 {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Prints the manual page of an installed command, made of what its --help says: what you should see; the usage and a
-description; and after an empty line the settings.
+"""Prints the manual page of an installed command. Makes it from the paragraphs of --help: what you should see, the
+usage with a description, and the settings.
 
 Usage: manpage.py NAME DESCRIPTION VERSION
 """
@@ -18,7 +18,7 @@ SETTING = re.compile(r'((?:--)?[A-Za-z_-]+(?:=[^:]*)?): (.*)')
 
 
 def help_of(name):
-    """A script that has a program beside it is an installed one."""
+    """Returns the help of the installed script: a script is installed if the program `run` is in its folder."""
     with tempfile.TemporaryDirectory() as folder:
         for script in PIPELINES.glob('*.sh'):
             shutil.copy(script, folder)
@@ -33,7 +33,7 @@ def escaped(line):
 
 
 def body(lines):
-    """Paragraphs; lines that are indented stay lines, and settings become a list."""
+    """Yields lines of the page. Indented lines are not filled, and settings become a list."""
     kept = False
     for line in lines:
         if line.startswith(' ') != kept:
