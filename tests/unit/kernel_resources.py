@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Lists the resources that the CUDA kernels use, from the reports of ptxas that the build keeps, and checks their limits.
+"""Lists the resources that the CUDA kernels use, from the reports of ptxas in the build, and checks their limits.
 
 Usage: kernel_resources.py list REPORT...                a line for each kernel and architecture
        kernel_resources.py check [REPORT... PTX PLUGIN]  skipped without files, in a build without nvcc

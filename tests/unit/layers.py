@@ -4,9 +4,9 @@
 
 Usage: layers.py SOURCE_ROOT ENGINE_ARCHIVE PLUGIN
 
-Each folder may include its own headers and those of the folders in its row; public headers as <convolve/...>. Circles are
-searched twice: among the includes, where a header and the source with its name count as one, and among the symbols that the
-objects of the build use from each other.
+Each folder may include its own headers and those of the folders in its row; public headers as <convolve/...>. Circles
+are searched twice: among the includes, where a header and the source with its name count as one, and among the symbols
+that the objects of the build use from each other.
 """
 import os
 import re

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Writes or checks the list of tests for tests/gpu.sh, which runs them without Meson, also in a copy of the build folder.
+"""Writes or checks the list of tests for tests/gpu.sh, which runs them without Meson, in a copy of the build folder.
 
 Usage: test_list.py write BUILD SOURCE LIST DEPFILE   writes it from what Meson knows
-       test_list.py check BUILD GPU_SH                 fails if gpu.sh leaves out a test or a program of tests/ without a reason
+       test_list.py check BUILD GPU_SH                 fails if gpu.sh leaves out a test or program without a reason
 
-One line per test, its words separated by tabs: suite, name, seconds, variables, --, command. Folders are @BUILD@ and @SOURCE@.
+One line per test, with tabs between words: suite, name, seconds, variables, --, command. Folders: @BUILD@, @SOURCE@.
 """
 import json
 import os

@@ -20,7 +20,7 @@
 #define EXACT_ERROR 1e-6
 /* Half of the smallest positive f16 number. */
 #define LEAST_ERROR ldexp(1, -25)
-/* Largest difference of an integer from its scaled tap: 0.5 for rounding, the rest for the adjustment to the sum. And
+/* Largest difference of an integer from its scaled tap: 0.5 for rounding, the rest for dividing out the sum. And
  * the relative error of the scale, which is computed from a gain in float32. */
 #define INTEGER_ERROR 0.75
 #define SCALE_ERROR 1.2e-7
@@ -283,7 +283,7 @@ rebuild_band(const Fixture *f, const guint32 *words, int axis, double *taps)
         got += a_at(words + (part * steps + at / 16) * 128, row, k) / unit_of(f, axis, part);
       if (ABS(away) <= lead && out == 0)
         taps[lead + away] = got;
-      /* Output 0 does not reach those behind it farther than the others before it do. */
+      /* Output 0 comes first, and sets all taps. The others must have equal ones, and 0 elsewhere. */
       ck_assert_msg(ABS(away) <= lead ? got == taps[lead + away] : got == 0, "%s: output %d has %g on %d", f->name, out,
                     got, at);
     }
@@ -612,8 +612,8 @@ START_TEST(test_words)
 }
 END_TEST
 
-/* Digits per integer in dense: one if taps are small integers, signed or not; else two for samples of one byte, and
- * three for samples of two. */
+/* Digits per integer in dense. Samples of one byte: one digit if taps are small integers, signed or not, else two.
+ * Samples of two bytes: three. */
 START_TEST(test_digits)
 {
   static const struct {
