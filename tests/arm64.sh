@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Builds tests of the CPU engine for 64-bit ARM and runs them with QEMU, so that NEON code is tested on other machines. On
-# demand: it takes some ten minutes. On Debian it needs gcc-aarch64-linux-gnu, qemu-user, meson and pkg-config. Libraries
-# for ARM come from Debian's archive (86 MB) and go into DIR/root; nothing is installed.
+# Builds tests of the CPU engine for 64-bit ARM and runs them with QEMU, to test NEON code on other machines. Takes some
+# ten minutes, so run.sh does not run it. On Debian it needs gcc-aarch64-linux-gnu, qemu-user, meson and pkg-config.
+# Downloads libraries for ARM from Debian's archive (86 MB) into DIR/root, and installs nothing.
 #
 # Usage: tests/arm64.sh [TEST]...        the default: transform kernels laws exactness
 # BUILD_DIR=DIR: build in DIR-arm64 instead of build-tests-arm64.
@@ -17,7 +17,7 @@ sysroot=$dir/root
 lib=$sysroot/usr/lib/aarch64-linux-gnu
 suite=$(. /etc/os-release && echo "${VERSION_CODENAME:-bookworm}")
 
-# Downloads packages and what they depend on into a folder of their own: no other architecture is added to the system.
+# Downloads packages and their dependencies into a folder, so that the system need not support another architecture.
 fetch_libraries()
 {
   local apt=$dir/apt

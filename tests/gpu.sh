@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Runs the built tests on a GPU host, without Meson, from the list that the build writes; then the kernels under
-# compute-sanitizer, if it is installed; then the benchmarks. It prints a line per step; the last line counts them.
-# Logs, benchmark.csv, benchmark.svg, pipelines.csv and the table cameras.log go to OUT_DIR.
+# compute-sanitizer, if it is installed; then the benchmarks. Prints a line per step; the last line counts them. Writes
+# logs, benchmark.csv, benchmark.svg, pipelines.csv and the table cameras.log to OUT_DIR (default: gpu-results).
 #
-# Usage: tests/gpu.sh [--list] BUILD_DIR [OUT_DIR]       --list: only says what it would run, and what not
-# BUILD_DIR may be a copy of the build folder, elsewhere, beside the source of the same state. Variables that are set already
-# are left as they are: GST_PLUGIN_PATH_1_0, if it is set, must lead to the plugin. SUITES="kernels gpu" picks suites,
-# TESTS="element soak" tests of these by name, STEPS="tests sanitizers benchmarks" some of these three,
-# SANITIZER_TOOLS="memcheck racecheck initcheck" other tools than the first two.
+# Usage: tests/gpu.sh [--list] BUILD_DIR [OUT_DIR]       --list: only lists what it would run, and what it leaves out
+# BUILD_DIR may be a copy of the build folder, if this script is in a source tree of the same version. Environment
+# variables that are already set take precedence: GST_PLUGIN_PATH_1_0, if set, must lead to the plugin.
+# SUITES="kernels gpu" selects suites, TESTS="element soak" tests by name, STEPS="tests sanitizers benchmarks" some of
+# these three steps, and SANITIZER_TOOLS="memcheck racecheck initcheck" the tools, by default the first two.
 set -uo pipefail
 
 listing=false
@@ -25,7 +25,7 @@ if ! $listing; then
 fi
 tests=$build/tests
 export GST_PLUGIN_PATH_1_0=${GST_PLUGIN_PATH_1_0:-$build/gst}
-export GST_REGISTRY_1_0=${GST_REGISTRY_1_0:-$out/registry.bin} # not the build's own, which knows another machine's plugins
+export GST_REGISTRY_1_0=${GST_REGISTRY_1_0:-$out/registry.bin} # the build's own lists another machine's plugins
 export CK_FORK=no # a CUDA context does not survive a fork
 export CK_DEFAULT_TIMEOUT=300
 suites=${SUITES:-unit kernels element gpu}
@@ -49,7 +49,7 @@ skip()
   fi
 }
 
-# step NAME SECONDS COMMAND...: exit status 77 is a skip; its reason is the log's last line.
+# step NAME SECONDS COMMAND...: runs a step. Exit status 77 means skipped, with the reason in the last line of the log.
 step()
 {
   local name=$1 limit=$2 log=$out/$1.log start=$SECONDS status
@@ -96,12 +96,12 @@ run_test()
       return
     fi
   done
-  # The Python that the list names need not be in the same place here.
+  # The list names the build machine's Python, which may be elsewhere here.
   [[ -x $1 ]] || set -- "${1##*/}" "${@:2}"
   step "$name" "$limit" env "${variables[@]}" "$@"
 }
 
-# The tests of the list, in its order.
+# Runs the tests in the order of the list.
 run_tests()
 {
   local lines line words suite
@@ -132,7 +132,8 @@ sanitize()
     return
   fi
   for tool in ${SANITIZER_TOOLS-memcheck racecheck}; do
-    # racecheck takes some 50 ms a launch, and looks within a block alone: fewer cases, and none of many sessions.
+    # racecheck takes some 50 ms per launch, and only checks within a block: fewer cases, and none with several
+    # sessions.
     if [[ $tool == racecheck ]]; then
       export CNV_QUICK_STEP=113 CK_RUN_CASE=cases
     fi
@@ -152,7 +153,7 @@ benchmark()
   show cameras
 }
 
-# The log of a step that writes a table.
+# Prints the log of a step that writes a table.
 show()
 {
   $listing || [[ ! -s $out/$1.log ]] || cat "$out/$1.log"

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Builds the Debian packages in a bare root, installs them in another one without a compiler, and tries there what
+# Builds the Debian packages in a bare root, installs them in another one without a compiler, and tests there what
 # README.md promises: the two commands, gst-inspect-1.0, a pipeline, each command on a file, the steps of Containerfile.
-# Then it removes the packages and looks for traces. Needs root, debootstrap and a mirror.
+# Then removes the packages and checks that nothing is left. Needs root rights, debootstrap and a mirror.
 #
-# Usage: tests/package.sh [bookworm|trixie]...      by default both
-# ROOTS=DIR: keep the roots in this folder, which makes the next call faster; by default they are removed at the end.
+# Usage: tests/package.sh [bookworm|trixie]...      default: both
+# ROOTS=DIR: keep the roots in this folder, to make the next call faster; by default they are removed at the end.
 set -euo pipefail
 shopt -s inherit_errexit
 
 source_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-most_cpu_s=15    # that an installation may take
-most_own_cpu_s=2 # of them for our packages, with what nothing else of Debian needs; measurements differ by 1
+most_cpu_s=15    # limit of the CPU time of an installation
+most_own_cpu_s=2 # limit of what our packages add to their dependencies; measurements differ by 1
 roots=${ROOTS:-$(mktemp -d /var/tmp/cudaconvolve-package-XXXXXX)}
 passed=0 skipped=0
 build= user= # the two roots of a suite
@@ -40,7 +40,7 @@ finish()
   [[ -n ${ROOTS:-} ]] || rm -rf --one-file-system "$roots"
 }
 
-# in_root ROOT COMMAND...: with /proc, in a mount namespace of its own, so that nothing stays mounted.
+# in_root ROOT COMMAND...: runs it in a root with /proc, in a mount namespace of its own, so that nothing stays mounted.
 in_root()
 {
   # shellcheck disable=SC2016 # of that shell
@@ -49,9 +49,9 @@ in_root()
     BACKEND=cpu "${settings[@]}" sh -c 'cd "$0" && exec "$@"' "$work" "${@:2}" </dev/null
 }
 settings=() # NAME=VALUE for in_root()
-work=/      # its folder
+work=/      # working folder of in_root()
 
-# quietly COMMAND...: what it says is shown only if it fails.
+# quietly COMMAND...: shows the output only if the command fails.
 quietly()
 {
   "$@" >"$roots/log" 2>&1 || {
@@ -60,7 +60,7 @@ quietly()
   }
 }
 
-# new_root FOLDER: a copy of a bare root of the suite.
+# new_root FOLDER: copies a bare root of the suite to it.
 new_root()
 {
   local bare=$roots/bare-$suite
@@ -69,14 +69,14 @@ new_root()
     rm -rf --one-file-system "$bare.new"
     quietly debootstrap --variant=minbase "$suite" "$bare.new"
     mv "$bare.new" "$bare"
-    echo force-unsafe-io >"$bare/etc/dpkg/dpkg.cfg.d/unsafe-io" # as container images have it: no waiting for disks
+    echo force-unsafe-io >"$bare/etc/dpkg/dpkg.cfg.d/unsafe-io" # as in container images: does not wait for disks
     quietly in_root "$bare" apt-get update
   fi
   rm -rf --one-file-system "$1"
   cp -a --reflink=auto "$bare" "$1"
 }
 
-# Builds as README.md says. The sources are those here, changed ones too, without what builds have left.
+# Builds as README.md says, from the source tree with its uncommitted changes, but without build folders.
 build_packages()
 {
   local command
@@ -96,7 +96,8 @@ build_packages()
   ok "built: $(du -ch --apparent-size "${packages[@]}" | tail -n 1 | cut -f 1) in ${packages[*]##*/}"
 }
 
-# Without errors by lintian; LGPL, so nothing of FFTW; libcuda is opened at run time only.
+# lintian reports no errors. No package depends on FFTW, because they are LGPL, or on libcuda, which is opened at run
+# time.
 check_packages()
 {
   quietly in_root "$build" sh -c 'lintian --allow-root --fail-on error /src/*.deb'
@@ -108,7 +109,7 @@ check_packages()
   ok "autopkgtest: $(sed '1,/ summary$/d' "$roots/log" | grep -E ' PASS$' | tr -s ' \n' ' ')"
 }
 
-# readme_line START: the one line of README.md that begins with it.
+# readme_line START: prints the only line of README.md that begins with START.
 readme_line()
 {
   local line
@@ -117,7 +118,7 @@ readme_line()
   echo "${line#    }"
 }
 
-# cpu_time_of ROOT COMMAND: runs it in a fresh root. Sets cpu_s, the CPU time that it takes.
+# cpu_time_of ROOT COMMAND: runs it in a root. Sets cpu_s to its CPU time.
 cpu_time_of()
 {
   local times TIMEFORMAT='%U %S'
@@ -126,7 +127,7 @@ cpu_time_of()
   cpu_s=$(awk '{ print $1 + $2 }' <<<"$times")
 }
 
-# install_as_readme COMMAND: in a fresh root. Sets cpu_s.
+# install_as_readme COMMAND: runs it in a fresh root with the packages. Sets cpu_s.
 install_as_readme()
 {
   new_root "$user"
@@ -137,7 +138,7 @@ install_as_readme()
   cpu_time_of "$user" "${1/apt install/apt-get install -y}"
 }
 
-# Installs only what our packages need of Debian, in a root of its own. Sets cpu_s.
+# Installs only Debian's packages that ours depend on, in a root of their own. Sets cpu_s.
 install_needs_only()
 {
   local needs work=/
@@ -153,13 +154,13 @@ is_quick()
   awk -v cpu="$cpu_s" -v most=$most_cpu_s 'BEGIN { exit !(cpu < most) }'
 }
 
-# Returns 0 if more runs on this machine than this test, which adds CPU time.
+# Returns 0 if the machine also runs other programs, which make CPU times longer.
 is_busy()
 {
   awk '{ exit !($1 > 1.5) }' /proc/loadavg
 }
 
-# The two commands of README.md, in a root without a compiler.
+# Runs the two commands of README.md, in a root without a compiler.
 run_readme()
 {
   local command cpu_s total_s try
@@ -205,7 +206,7 @@ installed()
   commands=${commands/ $1 / }
 }
 
-# misses PACKAGE COMMAND...: it ends with one line that names the package.
+# misses PACKAGE COMMAND...: checks that the command fails, with one line that names the missing package.
 misses()
 {
   if in_root "$user" "${@:2}" >"$roots/log" 2>&1; then
@@ -215,7 +216,7 @@ misses()
     fail "${*:2} does not name $1: $(cat "$roots/log")"
 }
 
-# Each command on a file. Those with needs of their own name them first.
+# Runs each command on a file. Commands that need further packages must first name them.
 run_commands()
 {
   local name
@@ -245,10 +246,10 @@ run_commands()
   installed background
   quietly in_root "$user" cudaconvolve-library clip.mp4 --output out --scheduler none radius=8
   [[ -s $user/videos/out/clip.mp4 ]] || fail "cudaconvolve-library writes nothing: $(cat "$roots/log")"
-  in_root "$user" xvfb-run timeout 8 cudaconvolve-tune clip.mp4 >"$roots/log" 2>&1 || true # it is ended
+  in_root "$user" xvfb-run timeout 8 cudaconvolve-tune clip.mp4 >"$roots/log" 2>&1 || true # timeout ends it
   grep -q "^picture after" "$roots/log" ||
     fail "cudaconvolve-tune: $(cat "$roots/log")"
-  in_root "$user" timeout 12 cudaconvolve-camera >"$roots/log" 2>&1 || true # it is ended
+  in_root "$user" timeout 12 cudaconvolve-camera >"$roots/log" 2>&1 || true # timeout ends it
   grep -q "^camera1: live" "$roots/log" && grep -q "^ended" "$roots/log" ||
     fail "cudaconvolve-camera: $(cat "$roots/log")"
   for name in camera multi-gpu library tune; do
@@ -259,7 +260,7 @@ run_commands()
   ok "each command runs on a file"
 }
 
-# What follows from an installation as such: its files are complete, and nothing is written beside them.
+# Checks that running the commands wrote nothing beside them, and that completion works.
 misses_nothing()
 {
   [[ -z $(find "$user/usr" -name __pycache__ -path '*cudaconvolve*') ]] || fail "commands write beside themselves"
@@ -270,7 +271,7 @@ misses_nothing()
     _cudaconvolve cudaconvolve-sharpen && [[ ${COMPREPLY[*]} == --verbose ]]'
 }
 
-# The packages are purged, and no file that has their name is left.
+# Purges the packages, and checks that no file with their name is left.
 remove_packages()
 {
   local left
@@ -282,7 +283,8 @@ remove_packages()
   ok "removed without a trace"
 }
 
-# The steps of Containerfile in a bare root, which is what its image begins with; then its CMD, and a blur in its WORKDIR.
+# Runs the steps of Containerfile in a bare root, like the image that it starts from; then its CMD, and a blur in its
+# WORKDIR.
 run_container_steps()
 {
   local step rest container=$roots/container-$suite names=()
@@ -293,7 +295,7 @@ run_container_steps()
     FROM) [[ $rest == debian:*-slim ]] || fail "Containerfile: FROM $rest" ;;
     COPY)
       mkdir -p "$container/${rest##* }"
-      # shellcheck disable=SC2086 # names with *
+      # shellcheck disable=SC2086 # the names may contain *
       (cd "$build/src" && cp ${rest% *} "$container/${rest##* }")
       ;;
     RUN) quietly in_root "$container" sh -c "$rest" ;;

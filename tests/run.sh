@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Installs what is needed, builds and runs all tests; the last line counts them. Asks nothing, needs no GPU and no nvcc.
-# Races between threads are looked for by tests/tsan.sh, on demand.
+# Installs what is needed, and builds and runs all tests; the last line counts them. Asks nothing, and needs neither a
+# GPU nor nvcc. It does not look for races between threads: tests/tsan.sh does.
 #
 # Usage: tests/run.sh [--no-sanitizers] [--long] [--peers] [--packages] [--suite NAME]... [-DOPTION=VALUE]...
 #   --no-sanitizers   leave out the second build, with AddressSanitizer and UndefinedBehaviorSanitizer
-#   --long            all cases of the tests that take minutes with sanitizers or on the stand-in driver
-#   --peers           install OpenCV and SciPy, which are big, for the suite peers; it skips those that are missing
+#   --long            run all cases, also of tests that then take minutes with sanitizers or on the stand-in driver
+#   --peers           install OpenCV and SciPy, which are large, for the suite peers; it skips a peer that is missing
 #   --packages        build, install, try and remove the Debian packages in bare roots, see tests/package.sh
-#   --suite NAME      only that suite: unit kernels element faults standin gpu peers examples
-#   -DOPTION=VALUE    for meson, like -Dcuda=disabled or -Dcuda-arch=sm_90
+#   --suite NAME      run only this suite: unit kernels element faults standin gpu peers examples
+#   -DOPTION=VALUE    passed to meson, like -Dcuda=disabled or -Dcuda-arch=sm_90
 # BUILD_DIR=DIR: build in DIR and DIR-asan instead of build-tests and build-tests-asan. CI=true: warnings are errors.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../pipelines/setup.sh"
@@ -44,10 +44,10 @@ parse_options()
   ((${#suites[@]})) || suites=(unit kernels element faults standin gpu peers examples)
   options+=("-Dlong-tests=$long")
   [[ ${CI:-} != true ]] || options+=(-Dwerror=true)
-  [[ " ${options[*]}" == *" -Dcuda-arch="* ]] || options+=(-Dcuda-arch=auto) # a folder keeps the options of the last time
+  [[ " ${options[*]}" == *" -Dcuda-arch="* ]] || options+=(-Dcuda-arch=auto) # else the folder would keep its last value
 }
 
-# The last line, however this script ends; a build that broke counts as a failure.
+# Prints the last line, however the script ends. A failed build counts as a failure.
 finish()
 {
   $finished || failed=$((failed + 1))
@@ -55,7 +55,7 @@ finish()
   ((failed == 0 && passed > 0)) || exit 1
 }
 
-# check NAME COMMAND...: a test that is not one of Meson's.
+# check NAME COMMAND...: runs a test that Meson does not run.
 check()
 {
   local name=$1
@@ -69,7 +69,7 @@ check()
   fi
 }
 
-# Passes lines on, and says how long it has been where none comes for some seconds.
+# Passes lines on. If none comes for 10 seconds, prints the time since the start.
 with_pulse()
 {
   local line part= status
@@ -95,7 +95,7 @@ run_suites()
   shift 2
   say "running in $dir: $*"
   rm -f "$dir/meson-logs/testlog.json"
-  # The exit status says no more than the log, in which it can be told which.
+  # The exit status says less than the log, which names the failed tests.
   meson test -C "$dir" --no-rebuild --print-errorlogs --timeout-multiplier "$multiplier" "${@/#/--suite=}" |
     with_pulse || true
   read -r p f s <<<"$(python3 "$root/tests/support/tally.py" "$dir/meson-logs/testlog.json")"
@@ -103,8 +103,8 @@ run_suites()
   ((p + f + s > 0)) || die "there is no test in: $*"
 }
 
-# Releases of clang-format disagree with each other, so one is held to: that of Debian 12, which newer systems have
-# beside their own or not at all.
+# Releases of clang-format format differently, so the sources follow that of Debian 12. Newer systems have it as an
+# additional package, or not at all.
 find_formatter()
 {
   command -v clang-format-14 || { clang-format --version | grep -q ' 14\.' && command -v clang-format; }
@@ -138,15 +138,15 @@ scripts_parse()
   return $bad
 }
 
-# GStreamer scans plugins in a process of another program, which cannot load a library built with AddressSanitizer. So
-# the tests scan in their own, and to keep it to our plugin, all others are put into their registry before.
+# GStreamer scans plugins in a helper program, which cannot load a library built with AddressSanitizer. So the tests
+# scan in their own process. The registry gets all other plugins beforehand, so that the tests only scan ours.
 scan_other_plugins()
 {
   GST_REGISTRY_1_0=$1/tests/registry.bin gst-inspect-1.0 >/dev/null
 }
 
-# Stacks are unwound slowly and whole, since lsan.supp names functions in the midst of them. The check for use after
-# return is off: with it GCC 13.2 puts vectors of 64 bytes where they are not aligned, and reading them faults.
+# Unwinds whole stacks, which is slow, because lsan.supp names functions in the middle of them. The check for use after
+# return is off: with it, GCC 13.2 misaligns vectors of 64 bytes, and reading them faults.
 run_sanitized()
 {
   local dir=$build-asan
@@ -179,20 +179,20 @@ if $peers; then
   need python scipy.ndimage python3-scipy
   need python cv2 python3-opencv
 fi
-if [[ " ${suites[*]} " == *" examples "* ]]; then # for the library of videos; 103 or 123 MB to fetch on Debian 12 or 13
+if [[ " ${suites[*]} " == *" examples "* ]]; then # for library.sh; downloads 103 or 123 MB on Debian 12 or 13
   need_library
   need command openssl openssl
 fi
 install_needs
-# For the test of tune.sh, 9 or 7 MB more to fetch on Debian 12 or 13; it is skipped without.
+# For the test of tune.sh, which is skipped without these: 9 or 7 MB more on Debian 12 or 13.
 { found typelib Gtk-3.0 && found python gi._gi_cairo && found command Xvfb; } ||
   try_install gir1.2-gtk-3.0 librsvg2-common python3-gi-cairo xvfb
-# For the test of camera.sh, 0.4 MB more beside what library.py needs; it is skipped without.
+# For the test of camera.sh, which is skipped without these: 0.4 MB more than library.py needs.
 { found typelib GstRtspServer-1.0 && found element textoverlay; } ||
   try_install gir1.2-gst-rtsp-server-1.0 gstreamer1.0-x gstreamer1.0-plugins-bad
-# For programs in Python. Of it libgstreamer1.0-dev brings all but what makes values of lists.
+# For programs in Python: libgstreamer1.0-dev has everything except the overrides, which convert lists to values.
 found python gi.repository.Gst,gi.overrides._gi_gst || try_install python3-gst-1.0
-# For the tests of faces.sh and background.sh, 54 or 62 MB more; they are skipped without.
+# For the tests of faces.sh and background.sh, which are skipped without these: 54 or 62 MB more.
 { found element facedetect && found file "$cascade"; } || try_install gstreamer1.0-opencv opencv-data
 take_headers
 
@@ -202,7 +202,7 @@ found file "$build/portrait.png" || (step "fetching a photograph, 21 MB" fetch_p
 step "building in $build" ninja -C "$build"
 run_suites "$build" 1 "${suites[@]}"
 if $sanitizers; then
-  # No GPU there, and for peers and examples other programs would have to load a library built with AddressSanitizer.
+  # That build has no CUDA. In peers and examples, other programs would have to load a library with AddressSanitizer.
   sanitized=$(printf '%s\n' "${suites[@]}" | grep -vE '^(faults|standin|gpu|peers|examples)$' || true)
   [[ -z $sanitized ]] || run_sanitized $sanitized
 fi

@@ -71,14 +71,14 @@ is_wanted(const char *only, const char *name)
   return !only || g_str_equal(only, name);
 }
 
-/* Plain gaussians, of which there are enough radii to draw. */
+/* Returns TRUE for plain gaussians, which have enough radii to draw. */
 static gboolean
 is_plotted(const TestCase *c)
 {
   return c->filter->type == CNV_FILTER_GAUSSIAN && c->square == 0 && bench_case_frames(c) == 1 && c->width > 2000;
 }
 
-/* TRUE for algorithms and rivals that are timed. Those that the figure leaves out take the most time. */
+/* Returns TRUE for algorithms and rivals to time. --set plot leaves out the slowest, which the figure does not show. */
 static gboolean
 is_timed(const char *name)
 {
@@ -275,8 +275,8 @@ time_plan(Run *run, CnvPlan *plan, const char *name)
   cnv_session_history_alloc(session, &plan->image, 0, NULL);
 }
 
-/* TRUE if a rival of --set plot took more than PLOT_RIVAL_MAX_US for a smaller radius of the format: npp-gauss takes 7 s
- * for a frame at radius 512. */
+/* Returns TRUE if, with --set plot, a rival took more than PLOT_RIVAL_MAX_US at a smaller radius in the same format:
+ * npp-gauss takes 7 s per frame at radius 512. */
 static gboolean
 is_too_slow(const Run *run, const char *rival)
 {
@@ -365,7 +365,7 @@ judge_auto(const Run *run, guint first)
   g_free(name);
 }
 
-/* Times a case on the backend and in the memory of that variant. */
+/* Times a case on a backend. first: the backend's variant that has the memory to time it in. */
 static void
 time_case(const TestCase *c, const TestVariant *first)
 {

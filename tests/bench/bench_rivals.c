@@ -16,7 +16,7 @@
 #include "plan/plan.h"
 
 #define NPP_BORDER_REPLICATE 2
-#define DENSE_TAPS_MAX (65 * 65)         /* of all taps at once; more take a frame tens of milliseconds */
+#define DENSE_TAPS_MAX (65 * 65)         /* most taps at once; with more, a frame takes tens of milliseconds */
 #define TOOLKIT "/usr/local/cuda/lib64/" /* used if the linker's own folders have no NPP */
 
 typedef struct {

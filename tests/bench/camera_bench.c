@@ -85,9 +85,9 @@ static const GOptionEntry entries[] = {
     {NULL},
 };
 
-/* ---- what the driver says ---- */
+/* ---- use of the GPU ---- */
 
-/* Percent in use; a negative number if the driver does not say it. */
+/* Percent in use; negative if the driver does not report it. */
 typedef struct {
   int decoder, gpu;
 } Use;
@@ -337,7 +337,7 @@ processor_seconds(void)
   return usage.ru_utime.tv_sec + usage.ru_stime.tv_sec + (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
-/* Lets all streams run, and looks at the GPU meanwhile. */
+/* Lets all streams run until a time, and averages the use of the GPU. */
 static gboolean
 watch(Run *run, gint64 until, Use *mean, GError **error)
 {

@@ -49,7 +49,7 @@ def check_all(program, _):
 def check_choice(program, _):
     rows = read_rows(bench(program, '--streams=2', '--only=1080 zones', '--settings=filter=mosaic radius=4').stdout)
     assert [(row['size'], row['way'], row['streams']) for row in rows] == [('1920x1080', 'zones', '2')], rows
-    # Without rows of zones, the number of live streams is the given one, and so few keep their 30 frames/s.
+    # Without rows of zones, the number of live streams is the given one. Two streams keep about 30 frames/s each.
     row, = read_rows(bench(program, '--streams=2', '--only=1080 live', '--seconds=1').stdout)
     assert row['streams'] == '2' and 15 < float(row['slowest']) and float(row['per_s']) < 90, row
 

@@ -45,7 +45,7 @@ Case = collections.namedtuple('Case', 'peer tool format theirs ours package goal
 
 
 def gblur(pixel_format, sigma):
-    """Recursive: its time does not depend on sigma."""
+    """Returns the case of FFmpeg's gblur. It is recursive, so its time does not depend on sigma."""
     return Case('FFmpeg gblur', 'ffmpeg', pixel_format, f'gblur=sigma={sigma}', f'sigma={sigma}', 'ffmpeg', 2)
 
 
@@ -136,7 +136,7 @@ class Machine:
             return self.succeeds('gst-inspect-1.0', '--exists', case.peer)
         if case.tool == 'ffmpeg':
             return shutil.which('ffmpeg') is not None
-        # Another Python than the system's seldom has its modules.
+        # A Python other than the system's seldom has the system's modules.
         pythons = [p for p in (sys.executable, '/usr/bin/python3') if self.succeeds(p, '-c', 'import cv2')]
         self.python = pythons[0] if pythons else None
         return self.python is not None

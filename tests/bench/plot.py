@@ -13,10 +13,10 @@ import sys
 from collections import defaultdict
 from xml.sax.saxutils import escape
 
-# The first ones are told apart by eyes that miss a colour.
+# The first colours can be distinguished with colour blindness.
 COLORS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#000000', '#8c564b', '#7b3fe4', '#808000', '#d4002a',
           '#005f5f', '#66c200']
-COLUMNS, WIDTH, HEIGHT = 2, 480, 340  # of a panel, with what stands around its axes
+COLUMNS, WIDTH, HEIGHT = 2, 480, 340  # of a panel, with the labels around its axes
 LEFT, RIGHT, TOP, BOTTOM = 60, 460, 60, 330
 LEAST_RADII = 3
 NPP = 'best of NPP'
@@ -82,7 +82,7 @@ class Figure:
             yield text(self.x(radius), BOTTOM + 18, radius, 'text-anchor="middle"')
         yield line([(LEFT, TOP), (LEFT, BOTTOM), (RIGHT, BOTTOM)], 'stroke="#333333"')
         for way, points in ways.items():
-            if way[1] == 'copy':  # which has no radius
+            if way[1] == 'copy':  # whose time does not depend on the radius
                 y = self.y(statistics.median(us for _, us in points))
                 yield from self.curve(way, [(LEFT, y), (RIGHT, y)])
             else:

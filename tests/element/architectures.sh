@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# The scripts of pipelines/ build for the GPUs of the machine and no others, and for the CPU alone where there is none: with
-# a driver and an nvcc that only say what a machine has.
+# The scripts of pipelines/ build only for the GPUs of the machine, and only for the CPU if there is none. Uses a false
+# driver and a false nvcc, which only report what a machine has.
 #
 # Usage: tests/element/architectures.sh
 set -euo pipefail
@@ -12,7 +12,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 export PATH=$folder:$PATH
 
-# machine CAPABILITY...: GPUs of these compute capabilities.
+# machine CAPABILITY...: makes a driver with GPUs of these compute capabilities.
 machine()
 {
   cc -shared -fPIC -o "$folder/libcuda.so.1" -x c - <<C
@@ -27,7 +27,7 @@ int cuDeviceGetAttribute(int *value, int attribute, int device)
 C
 }
 
-# toolkit NAME...: an nvcc that knows these.
+# toolkit NAME...: makes an nvcc that supports these architectures.
 toolkit()
 {
   printf '#!/bin/sh\n[ "$1" = --list-gpu-code ] && printf "%%s\\n" %s\n' "$*" >"$folder/nvcc"

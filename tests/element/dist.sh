@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# The archive that `meson dist` makes has every file that git knows and no other, and no other folders at its top than those
-# named below; out of it plugin and commands are built, tested and installed without git. Everything that names the
-# version names the same one. Skipped in a source tree without git, such as that archive.
+# The archive of `meson dist` contains exactly the files that git knows, and at its top only the folders named below.
+# From it, plugin and commands can be built, tested and installed without git. All places that name the version agree.
+# Skipped in a source tree without git, such as that archive.
 #
 # Usage: tests/element/dist.sh
 set -euo pipefail
@@ -18,7 +18,7 @@ fail()
   exit 1
 }
 
-# quietly COMMAND...: what it says is shown only if it fails.
+# quietly COMMAND...: shows the output only if the command fails.
 quietly()
 {
   "$@" >"$folder/log" 2>&1 || fail "$*: $(tail -n 40 "$folder/log")"

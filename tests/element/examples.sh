@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Runs one of pipelines/ on a short clip, without a display and in a folder of its own, and looks at the pixels of what
-# it writes. Uses the build in CUDACONVOLVE_BUILD, and neither installs nor builds anything.
+# Runs a script of pipelines/ on a short clip, without a display and in a folder of its own, and checks the pixels of
+# its output. Uses the build in CUDACONVOLVE_BUILD, and neither installs nor builds anything.
 #
 # Usage: tests/element/examples.sh embed|embed_py|blur|edges|sharpen|compare|tenbit|privacy|denoise|motionblur|timedelta|multi_gpu|
 #        gallery|sound|files|refused|ended|demo|faces|background
@@ -11,7 +11,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/../support/examples.sh"
 
 width=320 height=240 frames=30
 
-# make_clip [SETTING...]: flat bars with sharp edges, and noise in a corner; or of the test picture with these settings.
+# make_clip [SETTING...]: makes the clip: flat bars with sharp edges, and noise in a corner; or videotestsrc with these
+# settings.
 make_clip()
 {
   local sink=(x264enc speed-preset=veryfast ! mp4mux) picture=("$@")
@@ -22,8 +23,9 @@ make_clip()
     ! filesink "location=clip.$type"
 }
 
-# measure FILE WIDTH HEIGHT: decodes it to grey. Prints the number of frames and, of the middle one, the darkest and the
-# lightest sample and the detail of its left and its right half: the mean difference between neighbours, in hundredths.
+# measure FILE WIDTH HEIGHT: decodes the file to grey.raw. Prints the number of frames and, of the middle frame, the
+# darkest and the lightest sample, and the detail of its left and its right half: the mean difference of neighbours,
+# times 100.
 measure()
 {
   gst-launch-1.0 -q filesrc "location=$1" ! decodebin ! videoconvert \
@@ -44,7 +46,7 @@ print(frames, min(picture), max(picture), detail(0, width // 2), detail(width //
 PYTHON
 }
 
-# run_script SCRIPT [ARGUMENT...]: on the clip; what it says goes to log.
+# run_script SCRIPT [ARGUMENT...]: runs it on the clip, with its output in log.
 run_script()
 {
   "$pipelines/$1.sh" "clip.$type" "${@:2}" >log 2>&1 || {
@@ -57,7 +59,7 @@ run_script()
   ! grep '^warning from cudaconvolve' log || fail "$1.sh sets what has no effect"
 }
 
-# run_filters SCRIPT FILTER...: which do not have all that the script sets for its own.
+# run_filters SCRIPT FILTER...: runs it with filters that lack some settings of its own filter.
 run_filters()
 {
   local filter
@@ -66,7 +68,8 @@ run_filters()
   done
 }
 
-# filtered SCRIPT [WIDTH HEIGHT]: of a script that writes video of the clip's type, into `before` and `after`.
+# filtered SCRIPT [WIDTH HEIGHT]: runs a script that writes video of the clip's type. Sets `before` and `after` to what
+# `measure` prints of the clip and of the output.
 filtered()
 {
   choose_type
@@ -110,7 +113,7 @@ mid_grey()
   python3 -c "data = open('grey.raw', 'rb').read(); print(sum(120 < v < 136 for v in data) * 100 // len(data))"
 }
 
-# The clip is 4:3 and each half 16:9, so that a half has black at its sides; both have that alike.
+# The clip is 4:3 and each half 16:9, so both halves have black bars at their sides.
 test_compare()
 {
   filtered compare 1920 540
@@ -118,7 +121,7 @@ test_compare()
   expect "detail on the right" "${after[4]}" '>' 0
 }
 
-# FFV1 loses nothing: only a filter that keeps 10 bits makes more levels than the 8 bits of the clip have.
+# FFV1 is lossless. Only a filter that keeps 10 bits gives more levels than the clip's 8 bits have.
 test_tenbit()
 {
   have avenc_ffv1 matroskamux || skip "needs FFV1 and Matroska: gstreamer1.0-libav, gstreamer1.0-plugins-good"
@@ -135,7 +138,7 @@ tenbit_levels()
   sed -n 's/.*levels in its samples: \([0-9]*\);.*/\1/p' log
 }
 
-# Rectangles of one's own in a file, and then what is drawn without one, whose regions move.
+# First with rectangles for a file; then without a file, on drawn faces, whose regions move.
 test_privacy()
 {
   local boxes=(80,60,100,90 230,20,60,40,plate) before after outside
@@ -153,7 +156,7 @@ test_privacy()
   test_town_plates
 }
 
-# The plate of a car of the town, which is at this place after 20 frames, is hidden too.
+# A number plate in the drawn town, at this place after 20 frames, is hidden, too.
 test_town_plates()
 {
   local width=1280 height=720 plate=486,640,62,18 before after outside
@@ -165,9 +168,9 @@ test_town_plates()
   expect "detail left of the car's plate" "$after" '<' $((before / 50))
 }
 
-# inside_and_outside FILE BOX...: of the middle frame of the clip and of a file, the detail in the boxes before and after
-# (squared differences of neighbours: an edge that is spread over many samples counts less), and the mean change outside of
-# what the boxes may grow to, all in hundredths.
+# inside_and_outside FILE BOX...: compares the middle frames of the clip and of a file. Prints the detail in the boxes
+# before and after, and the mean change outside, beyond half a box around each box; all times 100. Detail is the mean of
+# squared differences of neighbours, so that an edge counts less if it is spread over many samples.
 inside_and_outside()
 {
   measure "clip.$type" $width $height >/dev/null
@@ -196,7 +199,7 @@ print(detail(before), detail(after), sum(abs(before[i] - after[i]) for i in outs
 PYTHON
 }
 
-# Raw, so that what is not hidden must be the same to the bit.
+# With raw frames, so that everything that is not hidden must keep every bit.
 test_drawn_faces()
 {
   local part moved before after
@@ -210,7 +213,7 @@ test_drawn_faces()
   expect "detail left of the faces" "$after" '<' $((before / 4))
 }
 
-# play_faces FILE SETTING...: the drawn faces in raw frames.
+# play_faces FILE SETTING...: filters the drawn faces, and writes raw frames.
 play_faces()
 {
   "$CUDACONVOLVE_BUILD/pipelines/privacy" -- videotestsrc num-buffers=$frames pattern=smpte75 \
@@ -221,8 +224,8 @@ play_faces()
   }
 }
 
-# Of the luma of plain.raw and hidden.raw: how much of it differs, in a hundred; how far the middle of that moves from the
-# first frame to the last; and the detail there before and after.
+# Compares the luma of plain.raw and hidden.raw. Prints the percentage that differs, the columns by which the middle of
+# that part moves from the first frame to the last, and the detail in it before and after.
 changed_part()
 {
   python3 - $width $height $frames <<'PYTHON'
@@ -239,7 +242,7 @@ print(len(places) * 100 // (frames * width * height), abs(middle[1] - middle[0])
 PYTHON
 }
 
-# A picture that stands still is mid-grey all over, but for what coding makes of it; bars that move leave both signs.
+# A still picture becomes mid-grey, apart from coding errors. Moving bars give differences of both signs.
 test_timedelta()
 {
   choose_type
@@ -254,7 +257,7 @@ test_timedelta()
   expect "samples at mid-grey, in a hundred" "$(mid_grey)" '>' 60
 }
 
-# A blur within the picture would light samples ahead of the ball too.
+# The trail is only behind the ball. A blur within the picture would also light samples ahead of it.
 test_motionblur()
 {
   local behind elsewhere
@@ -269,8 +272,8 @@ test_motionblur()
   expect "samples that are lit elsewhere" "$elsewhere" '<' 20
 }
 
-# Of the middle frames of grey.raw and after.raw: how many samples are lit after but not before, where the ball was in one
-# of the ten frames earlier, and where it was not.
+# Counts samples that are lit in the middle frame of after.raw but not in that of grey.raw. Prints how many of them the
+# ball covered in one of the ten frames before, and how many it did not.
 trail()
 {
   python3 - $((width * height)) $((frames / 2)) <<'PYTHON'
@@ -283,7 +286,7 @@ print(behind, len(lit) - behind)
 PYTHON
 }
 
-# Noise over the bars of a clip; then the PSNR of what is made without one.
+# First a clip of bars with noise; then, without a file, the PSNR that the script reports.
 test_denoise()
 {
   choose_type
@@ -308,7 +311,7 @@ make_noisy_clip()
     compositor name=mix sink_1::alpha=0.1 ! "$caps" ! "${sink[@]}" ! filesink "location=clip.$type"
 }
 
-# Every filter of the element has a picture, no two are the same, and a few show what they should.
+# Every filter has a picture, all pictures differ, and some show the expected effect.
 test_gallery()
 {
   local nick identity values
@@ -332,7 +335,7 @@ test_gallery()
   check_gallery_of_photo
 }
 
-# The pictures are those of the photo, at the width of the gallery.
+# Given a photo, the pictures show it, at the gallery's width.
 check_gallery_of_photo()
 {
   local filtered
@@ -351,7 +354,7 @@ check_gallery_of_photo()
   cmp photo/identity.png kept.png
 }
 
-# A ball alone covers some 900 samples, and none beyond 170 columns.
+# A single ball covers some 900 samples, none of them from column 170 on.
 check_gallery_time()
 {
   local values behind ahead noise left
@@ -372,7 +375,8 @@ check_gallery_time()
   expect "mid-grey in time-delta, in a hundred" "$(mid_grey)" '>' 80
 }
 
-# lit_samples COLUMN: how many samples of grey.raw are lighter than the sky of their row, before that column and from it on.
+# lit_samples COLUMN: prints how many samples of grey.raw are lighter than the first sample of their row, the sky:
+# before that column, and from it on.
 lit_samples()
 {
   python3 - "$1" <<'PYTHON'
@@ -391,7 +395,7 @@ detail_of()
   echo $((values[3] + values[4]))
 }
 
-# run_logged COMMAND...: into log; leaves the exit status in `status`, and skips where it is 77.
+# run_logged COMMAND...: runs it with its output in log. Sets `status` to the exit status; 77 skips the test.
 run_logged()
 {
   status=0
@@ -400,15 +404,15 @@ run_logged()
   [[ $status != 77 ]] || exit 77
 }
 
-# Python's GStreamer belongs to the Python of the system, which another one may hide.
+# GStreamer's Python modules belong to the system's Python. Another one may come before it in PATH.
 choose_python()
 {
   python=python3
   "$python" -c 'import gi' 2>/dev/null || [[ ! -x /usr/bin/python3 ]] || python=/usr/bin/python3
 }
 
-# check_embed COMMAND...: a generated picture at the speed of the video, so that the change comes while it plays; a file
-# that is not there is an error.
+# check_embed COMMAND...: the program plays a generated picture in real time, so that its changes take effect while
+# playing. A file that does not exist is an error.
 check_embed()
 {
   run_logged "$@"
@@ -416,7 +420,7 @@ check_embed()
   grep -q '^ *frames: 90$' log || fail "the statistics do not say that there were 90 frames"
   grep -q 'gaussian with a growing sigma' log || fail "the filter did not change while playing"
   ! grep '^warning from ' log || fail "it sets what has no effect"
-  # A sigma near 8 has 49 taps, and an animation that stands still has 7.
+  # A sigma near 8 has 49 taps. Without animation there would be 7.
   grep -q '^ *taps: "*4[79]x4[79]"*$' log || fail "sigma was not animated"
   if "$@" /nonexistent.mp4; then
     fail "a file that is not there is no error"
@@ -434,7 +438,7 @@ test_embed_py()
   check_embed "$python" "$pipelines/embed.py"
 }
 
-# Streams in tenths of a frame/s. All must be there, and their sum be what they make together.
+# Each stream reports its rate, here in tenths of a frame/s. Together they add up to the total.
 test_multi_gpu()
 {
   local streams sum
@@ -452,7 +456,7 @@ test_multi_gpu()
   fi
 }
 
-# The clip, with a tone.
+# Makes the clip with a tone.
 make_clip_with_sound()
 {
   local video=(x264enc speed-preset=veryfast) sound=(avenc_aac) mux=mp4mux
@@ -463,7 +467,8 @@ make_clip_with_sound()
     $mux name=mux ! filesink "location=clip.$type"
 }
 
-# Prints the number of bytes of decoded sound, and of frames. Both streams are linked: decodebin may wait for one that is not.
+# sound_and_frames FILE: prints the number of bytes of decoded sound, and of frames. Links both streams, because
+# decodebin may wait for a stream that is not linked.
 sound_and_frames()
 {
   gst-launch-1.0 -q filesrc "location=$1" ! decodebin name=decoded decoded. ! queue ! audio/x-raw ! filesink location=sound.raw \
@@ -490,14 +495,14 @@ test_sound()
   done
 }
 
-# decoded_caps FILE: of its video.
+# decoded_caps FILE: prints the caps of its decoded video.
 decoded_caps()
 {
   gst-launch-1.0 -v filesrc "location=$1" ! decodebin ! video/x-raw ! fakesink name=end |
     sed -n '/end.GstPad:sink: caps/{s/.*caps = //;s/([a-z]*)//g;p;q}'
 }
 
-# What is written plays everywhere unless asked otherwise; of a picture a picture is made.
+# By default the output is 8 bit 4:2:0, which plays everywhere. A picture gives a picture.
 test_files()
 {
   have x264enc mp4mux avdec_h264 pngenc jpegenc avenc_ffv1 || skip "needs H.264, FFV1 and PNG: gstreamer1.0-plugins-good, -ugly, -libav"
@@ -529,7 +534,7 @@ test_files()
   expect "samples of a turned photo that differ by more than 4" "$(far_samples turned.png wanted.png)" == 0
 }
 
-# turn_photo FILE: says in a .jpg that a viewer is to turn it clockwise, as cameras do.
+# turn_photo FILE: marks a .jpg as to be rotated clockwise by viewers, as cameras do.
 turn_photo()
 {
   python3 - "$1" <<'PYTHON'
@@ -540,7 +545,7 @@ open(sys.argv[1], 'wb').write(data[:2] + b'\xff\xe1' + struct.pack('>H', len(exi
 PYTHON
 }
 
-# far_samples PICTURE PICTURE: in their grey, all of them where the sizes differ.
+# far_samples PICTURE PICTURE: prints how many grey samples differ by more than 4; all of them if the sizes differ.
 far_samples()
 {
   gst-launch-1.0 -q filesrc "location=$1" ! decodebin ! videoconvert ! video/x-raw,format=GRAY8 ! filesink location=one.raw
@@ -549,7 +554,7 @@ far_samples()
 print(sum(abs(a - b) > 4 for a, b in zip(one, other)) if len(one) == len(other) else len(one) + len(other))"
 }
 
-# turn FILE: says in an .mp4 that a player is to turn it, as telephones do.
+# turn FILE: marks an .mp4 as to be rotated by players, as telephones do.
 turn()
 {
   python3 - "$1" <<'PYTHON'
@@ -589,7 +594,7 @@ test_refused()
   refuses "is a picture" "$blur" photo.png
 }
 
-# Told to end in the midst of a file, the script leaves nothing of it.
+# If the script is ended while it writes a file, it leaves nothing of the file.
 test_ended()
 {
   local script part
@@ -603,7 +608,7 @@ test_ended()
   [[ ! -e out.$type ]] || fail "out.$type is left"
 }
 
-# Waits for the file that is not complete; fills `part` with its folder.
+# Waits until the output is being written. Sets `part` to the folder of the incomplete file.
 await_part()
 {
   local i
@@ -614,7 +619,7 @@ await_part()
   fail "out.$type is not being written"
 }
 
-# await CONDITION...: of [, for 20 s at most.
+# await CONDITION...: waits up to 20 s until [ CONDITION ] holds.
 await()
 {
   local i
@@ -625,7 +630,7 @@ await()
   fail "waited for: $*"
 }
 
-# In the last of 90 frames the line is at 9 / 10 of the width; what is left of it is sharp. At first it is at 1 / 10.
+# The line moves from 1 / 10 of the width to 9 / 10 in frame 90. The picture to the left of it is sharp.
 test_demo()
 {
   local first last
@@ -654,7 +659,7 @@ need_portrait()
   [[ -e $photo ]] || skip "needs a portrait, which tests/run.sh fetches"
 }
 
-# The script on the portrait that moves, and its pipeline on one frame of the portrait, without loss.
+# First the script on the moving portrait; then its pipeline on one frame of the portrait, without loss.
 test_faces()
 {
   local by_hand before after own changed
@@ -675,8 +680,8 @@ test_faces()
   test_dead_detector ${by_hand##* ! cudaconvolve }
 }
 
-# test_dead_detector SETTING...: those of faces.sh. A detector that dies shows the face once roi-smooth is over, as the
-# script states; with MISSING=filter, and with the preset privacy, no frame shows it.
+# test_dead_detector SETTING...: with the settings of faces.sh. If the detector fails, the face is visible after
+# roi-smooth is over, as the head of the script says. With MISSING=filter or the preset privacy, no frame shows it.
 test_dead_detector()
 {
   local shown
@@ -691,8 +696,8 @@ test_dead_detector()
   expect "frames that show the face, preset privacy" "$shown" == 0
 }
 
-# frames_with_the_face SETTING...: of 3 of the portrait in which facedetect finds the face and 14 after it has died: without
-# its profile it passes frames on and finds nothing. Needs plain.raw, a frame of the portrait.
+# frames_with_the_face SETTING...: prints how many frames show the face. facedetect finds it in the first 3; in the 14
+# after them it lacks its profile, and so finds nothing. Needs plain.raw, a frame of the portrait.
 frames_with_the_face()
 {
   local cascade=/usr/share/opencv4/haarcascades/haarcascade_frontalface_alt2.xml frame own shown=0 frames=0
@@ -712,7 +717,7 @@ frames_with_the_face()
   echo $shown
 }
 
-# check_report WHAT: that less than a tenth of the detail is left there, and that all else is the same bit for bit.
+# check_report WHAT: checks that log reports less than a tenth of the detail left in WHAT, and no change elsewhere.
 check_report()
 {
   expect "detail left in $1, in a thousand" "10#$(sed -n "s/.* \([0-9]*\)\.\([0-9]\) % of the detail in $1 is left\$/\1\2/p" log)" \
@@ -720,7 +725,7 @@ check_report()
   grep -q '^samples outside: [1-9][0-9]*, of which changed: 0$' log || fail "what is not to be hidden has changed"
 }
 
-# measure_portrait CODE: in Python, with plain.raw and hidden.raw, frames of RGB of 512x512, as before and after.
+# measure_portrait CODE: runs Python code, in which `before` and `after` are plain.raw and hidden.raw, RGB of 512x512.
 measure_portrait()
 {
   python3 - "$1" <<'PYTHON'
@@ -748,7 +753,7 @@ exec(sys.argv[1])
 PYTHON
 }
 
-# Of the message of facedetect in log: the detail in the ellipse of the face, and the samples that differ far from it.
+# Prints the detail in the face's ellipse, from facedetect's message in log, and how many samples far from it differ.
 one_face()
 {
   measure_portrait "
@@ -760,13 +765,13 @@ print(*detail(ellipse(x, y, w, h)), changed([(column, row) for row in range(WIDT
       if not (x - dx <= column < x + w + dx and y - dy <= row < y + h + dy)]))"
 }
 
-# The samples that differ in the face, whose place is known, and the detail in the ellipse of a rocket beside it.
+# Prints how many samples differ in the face, at its known place, and the detail in an ellipse on a rocket beside it.
 face_and_rocket()
 {
   measure_portrait "print(changed(ellipse(185, 74, 77, 77)), *detail(ellipse(370, 40, 110, 200)))"
 }
 
-# The script, and its program on one frame of the portrait, without loss: the face is sharp, a model of a rocket is not.
+# First the script; then its program on one frame of the portrait, without loss: the face is sharp, the rocket is not.
 test_background()
 {
   local face before after own

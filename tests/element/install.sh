@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Installs the plugin of a build below a folder of its own, as `meson install` does for several prefixes and library
-# folders, and looks whether GStreamer finds it and its presets there, and pkg-config its header, and whether the summary
-# of Meson names what the build lacks. Of the project it compiles nothing. No script may build in the folder that README.md
-# installs from.
+# Installs a built plugin with `meson install`, for several prefixes and library folders, below a folder of its own.
+# Checks that GStreamer finds the plugin and its presets, that pkg-config finds its header, and that Meson's summary
+# names what the build lacks. Does not compile the project. Also checks that no script builds in the folder that
+# README.md installs from.
 #
 # Usage: tests/element/install.sh BUILD_DIR
 set -euo pipefail
@@ -22,7 +22,8 @@ fail()
   exit 1
 }
 
-# installs PREFIX PLUGIN_FOLDER MESON_OPTION...: the same plugin by another configuration, without CUDA as that is sooner made.
+# installs PREFIX PLUGIN_FOLDER MESON_OPTION...: installs the same plugin from a new configuration, without CUDA, which
+# is faster to configure.
 installs()
 {
   local build=$folder/build place=$folder/root$2 share=$folder/root$1/share files
@@ -52,7 +53,7 @@ installs()
   echo "$*"
 }
 
-# The description for software centres is valid, and has the version and the licence of the plugin.
+# The description for software centres is valid, and has the version of the plugin.
 is_described()
 {
   local file=$root/gst/$metainfo
@@ -61,7 +62,8 @@ is_described()
     fail "$metainfo does not have the version of meson.build"
 }
 
-# Meson keeps the options of a folder's first configuration, and the tests' options are not for an installation.
+# README.md installs from a folder that no script uses: Meson keeps a folder's first options, and those of tests are not
+# for an installation.
 has_own_folder()
 {
   local folder script

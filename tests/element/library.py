@@ -68,7 +68,7 @@ def launch(description):
 
 
 def make_h264(path):
-    """B frames that refer to each other, groups of pictures that are not closed, and sound."""
+    """Makes a video with B frames that refer to each other, open groups of pictures, and sound."""
     launch(f'{PICTURE} ! {H264} ! h264parse ! mp4mux name=mux ! filesink location={path} '
            f'{SOUND} ! avenc_aac ! aacparse ! queue ! mux.')
 
@@ -78,7 +78,7 @@ def make_vp9(path):
 
 
 def make_uneven(path):
-    """A rate that varies, as telephones write it, and two scenes."""
+    """Makes a video with a variable frame rate, as telephones write it, and two scenes."""
     run = task.Run('appsrc name=source format=time caps=video/x-raw,format=I420,width=96,height=64,framerate=0/1 '
                    f'! {H264} ! h264parse ! mp4mux ! filesink location={path}')
     for i in range(FRAMES):
@@ -97,7 +97,7 @@ def make_with(encoder, path):
 
 
 def frames_of(path, *elements):
-    """Time and hash of each frame."""
+    """Returns the time and the hash of each frame."""
     run, frames = task.Run(f'filesrc location={path} ! decodebin caps=video/x-raw(ANY) expose-all-streams=false '
                            f'! videoconvert {" ".join(elements)} ! appsink name=sink sync=false'), []
 
@@ -148,7 +148,7 @@ def files_below(folder):
 
 
 def refused(*words, says, output='refused'):
-    """A call in this process ends with one line that says why, and writes nothing."""
+    """Checks that a call, in this process, ends with one line that gives the reason, and writes nothing."""
     sys.argv, before = command(*words, output=output)[1:], files_below(output)
     begin, text, said = time.monotonic(), '', io.StringIO()
     try:
@@ -171,12 +171,12 @@ def wait_for(is_so, seconds):
 
 
 def segment_file(number, suffix='', output='out'):
-    """Path of a segment of a.mp4 that is done, or None."""
+    """Returns the path of a completed segment of a.mp4, or None."""
     return next(glob.iglob(f'{output}/.segments/a.mp4/*/segment-{number:05}{suffix}'), None)
 
 
 def report(output='out'):
-    """Rows by the name of the video."""
+    """Returns the report's rows by video name."""
     with open(os.path.join(output, 'report.csv'), newline='') as file:
         rows = {os.path.basename(row['file']): row for row in csv.DictReader(file)}
     for row in rows.values():
@@ -185,7 +185,7 @@ def report(output='out'):
 
 
 def parent_of_segment():
-    """The worker that has a segment under way, or None."""
+    """Returns the process id of a worker that is running a segment, or None."""
     for name in filter(str.isdigit, os.listdir('/proc')):
         try:
             with open(f'/proc/{name}/cmdline') as file:
@@ -200,7 +200,7 @@ def parent_of_segment():
 
 
 def inodes_of_sockets(root):
-    """Sockets of a process and of every process that it has started."""
+    """Returns the inodes of the sockets of a process and of all its descendants."""
     parents, inodes = {}, set()
     for name in filter(str.isdigit, os.listdir('/proc')):
         with contextlib.suppress(OSError), open(f'/proc/{name}/stat') as file:
@@ -218,7 +218,7 @@ def inodes_of_sockets(root):
 
 
 def check_loopback(library):
-    """Of the sockets that a run has open, each is on 127.0.0.1 or ::1."""
+    """Checks that all open TCP sockets of a run are on 127.0.0.1 or ::1."""
     inodes, rows = inodes_of_sockets(library.pid), []
     for family in ('tcp', 'tcp6'):
         with open(f'/proc/net/{family}') as file:
@@ -246,7 +246,7 @@ def kill_a_worker(library):
 # ---- tests
 
 def test_cluster():
-    """Two workers by Dask, of which one is killed, and a file that is not whole."""
+    """Two workers of Dask, one of which is killed, and a truncated file."""
     if not importlib.util.find_spec('distributed'):
         skip('needs Dask: apt install python3-distributed')
     os.mkdir('in')
@@ -262,7 +262,7 @@ def test_cluster():
     rows = report()
     expect('states', {name: row['state'] for name, row in rows.items()} == {
         'h264.mp4': 'written', 'vp9.webm': 'written', 'uneven.mp4': 'written', 'corrupt.mp4': 'failed'})
-    message = rows['corrupt.mp4']['message']  # from qtdemux or, if parsebin dropped that, that no data came
+    message = rows['corrupt.mp4']['message']  # from qtdemux; or, if parsebin dropped that message, that no data came
     with open('out/report.html') as page:
         expect('the page does not have the message', message and html.escape(message) in page.read())
     for source, output in (('h264.mp4', 'h264.mp4'), ('vp9.webm', 'vp9.webm.mkv'), ('uneven.mp4', 'uneven.mp4')):
@@ -279,7 +279,7 @@ def start_dask(kind, *words):
 
 
 def test_scheduler():
-    """A cluster that speaks TLS, and one whose scheduler ends; addresses and files that are of no use."""
+    """A cluster with TLS; wrong addresses and files; and a scheduler that ends during a call."""
     if not importlib.util.find_spec('distributed') or not shutil.which('openssl'):
         skip('needs Dask and OpenSSL: apt install python3-distributed openssl')
     subprocess.run('openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=library -keyout key.pem -out cert.pem'.split(),
@@ -312,7 +312,7 @@ def test_scheduler():
 
 
 def test_start():
-    """Workers that die as they start: Dask waits for them without end, library.py does not."""
+    """Workers that die at their start. Dask would wait for them forever; library.py gives up."""
     if not importlib.util.find_spec('distributed'):
         skip('needs Dask: apt install python3-distributed')
     write_text('dies.py', 'import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n')
@@ -325,7 +325,7 @@ def test_start():
 
 
 def test_ended():
-    """A call that is ended by a signal ends at once: it neither waits for steps nor starts those that are left."""
+    """A signal ends a call at once: it neither waits for running steps nor starts further ones."""
     os.mkdir('in')
     for number in range(8):
         make_with(f'{H264} ! h264parse ! mp4mux', f'in/{number}.mp4')
@@ -340,8 +340,8 @@ def test_ended():
 
 
 def test_again():
-    """A call that is killed, the next that goes on, one that finds all done, and one with other settings. What
-    the killed one has left goes."""
+    """After a call was killed, the next one goes on, and removes what the killed one left. Then a call that finds
+    everything done, and one with other settings."""
     os.mkdir('in')
     make_h264('in/a.mp4')
     none = ('in', '--scheduler', 'none')
@@ -372,7 +372,7 @@ def test_again():
 
 
 def test_refused():
-    """Settings, folders and files with which nothing is begun."""
+    """Settings, folders and files with which a call does not begin."""
     for folder in ('in', 'empty', 'other'):
         os.mkdir(folder)
     sources = 'in/a.mp4', 'other/a.mp4', 'in/b.ts', 'in/b.ts.mkv'
@@ -392,7 +392,7 @@ def test_refused():
     os.makedirs('held/.segments')
     with library_files.locked('held/.segments'):
         refused('in/a.mp4', says=f"'{os.getcwd()}/held' is in use by another library.py, process {os.getpid()} on", output='held')
-    # Files that would be overwritten: by a link, under a name of their own, by another mount, by a second video.
+    # Files that would be overwritten: through a link, under their own name, through another mount, by a second video.
     os.symlink('in', 'link')
     refused('in', says="'in' is both INPUT and --output", output='link')
     refused('in/a.mp4', says='in/a.mp4\' would replace', output='in')
@@ -420,7 +420,7 @@ def test_refused():
             refused('in/a.mp4', says='in/a.mp4\', an INPUT', output='mounted')
         finally:
             subprocess.run(['umount', '-l', 'mounted'], check=True)
-    # A link at the place of a new file.
+    # A link that has the name of a new temporary file.
     library_files.secrets.token_hex = lambda count: 'known'
     os.symlink('in/a.mp4', f'new.known{library_files.PART}')
     try:
@@ -434,7 +434,7 @@ def test_refused():
 
 
 def test_script():
-    """What library.sh says: its own settings only, and one line if it cannot build."""
+    """--help names only settings that library.py has. One line gives the reason if the programs cannot be built."""
     script = os.path.join(PIPELINES, 'library.py')
     text = subprocess.run([script, '--help'], capture_output=True, text=True, check=True).stdout
     expect(f'--help: {text}', all(word in text for word in ('--scheduler', '--tls-cert', 'no authentication', 'BUILD_DIR')) and
@@ -460,7 +460,7 @@ def make_short(path):
 
 
 def plan(*words):
-    """The one video of a call, before anything is begun."""
+    """Returns the only video of a call, without running it."""
     sys.argv = command(*words)[1:]
     arguments = library.parse_arguments()
     library.take_words(arguments)
@@ -469,7 +469,7 @@ def plan(*words):
 
 
 def flip_last_byte(path):
-    """Without a trace in size and time."""
+    """Changes a file but neither its size nor its time."""
     status = os.stat(path)
     with open(path, 'r+b') as file:
         last = file.seek(-1, os.SEEK_END)
@@ -480,7 +480,7 @@ def flip_last_byte(path):
 
 
 def test_changes():
-    """A call does again what an earlier one did with another kernel, preset, source or plugin under the same name."""
+    """If a kernel, preset, source or plugin changes under the same name, the next call does its work again."""
     os.mkdir('in')
     make_short('in/a.mp4')
     write_text('kernel.txt', '1 2 1')
@@ -509,7 +509,7 @@ def test_changes():
 
 
 def step(folder, *words, says=''):
-    """A step by itself; with `says` it must fail within 10 s for that reason."""
+    """Runs a single step. With `says`, it must fail within 10 s for that reason."""
     result = subprocess.run([sys.executable, task.__file__, words[0], folder, *words[1:]], capture_output=True, text=True,
                             timeout=10)
     print(words, result.stdout.strip() or result.stderr)
@@ -517,7 +517,7 @@ def step(folder, *words, says=''):
 
 
 def test_steps():
-    """Steps by themselves: a kernel or a source that changes after the call has begun, and a file of packets that is damaged."""
+    """Single steps: a kernel or a source changes after the call has begun, or a file of packets is damaged."""
     os.mkdir('in')
     make_short('in/a.mp4')
     write_text('kernel.txt', '1 2 1')
@@ -539,7 +539,7 @@ def test_steps():
 
 
 def test_names():
-    """Names and files that are not what one expects; each other video is written once."""
+    """Unusual names and files. Each of the other videos is written once."""
     os.makedirs('in/sub')
     make_short('in/sub/a.mp4')
     shutil.copy('in/sub/a.mp4', b'in/radius=8\t\\caf\xe9.mp4')
@@ -578,7 +578,7 @@ def test_names():
 
 
 def test_full():
-    """A disk that is full: nothing is written by half, and when there is room the call goes on."""
+    """A full disk: no incomplete output is left, and the next call goes on when there is room."""
     os.mkdir('in')
     os.mkdir('out')
     make_with(f'{H264} ! h264parse ! mp4mux', 'in/a.mp4')
@@ -597,7 +597,7 @@ def test_full():
 
 
 def test_cuts():
-    """Other containers and codecs; what cannot be cut is one segment."""
+    """Other containers and codecs. A video that cannot be cut is one segment."""
     os.mkdir('in')
     for name, encoder in (('refresh.mkv', f'{H264} intra-refresh=true ! matroskamux'), ('h264.ts', f'{H264} ! mpegtsmux'),
                           ('theora.ogv', 'theoraenc keyframe-force=25 ! oggmux'),
@@ -616,7 +616,7 @@ missing = [name for name in ('x264enc', 'avdec_h264', 'h264parse', 'avenc_aac', 
 if missing:
     skip(f'needs {" ".join(missing)}: gstreamer1.0-plugins-good, -bad, -ugly and -libav')
 os.environ['GST_PLUGIN_PATH'] = os.path.join(os.environ['CUDACONVOLVE_BUILD'], 'gst')
-signal.signal(signal.SIGHUP, signal.SIG_DFL)  # programs inherit it, and nohup ignores it
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup ignores SIGHUP, and programs would inherit that
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     begin = time.monotonic()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# How the programs of pipelines/ treat the files that they read and write, apart from the pixels.
+# How the programs of pipelines/ handle their input and output files: everything but the pixels.
 #
 # Usage: media.py PIPELINES part|found|sound|subtitles|tags|photo|depth|cut      in the folder of a build that CUDACONVOLVE_BUILD names
 # Exit status: 77 if something is missing, with the reason.
@@ -56,7 +56,7 @@ def blur(source, output, *options):
 
 
 def packets(path, *kinds):
-    """Of each kind of stream: the packets that have a time, as content, time and duration in ms."""
+    """Returns for each kind of stream its packets that have a time, as (content, ms, duration in ms or None)."""
     try:
         import gi
         gi.require_version('Gst', '1.0')
@@ -90,13 +90,13 @@ def packets(path, *kinds):
     return [streams[kind] for kind in kinds]
 
 
-# ---- the file until it is complete
+# ---- incomplete files
 
 SLOW = [*BLUR, '!', 'identity', 'sleep-time=300000']
 
 
 def start(output, elements=BLUR):
-    """Starts a program that writes for minutes, and waits until there is something of the file."""
+    """Starts a program that writes for minutes, and waits until the incomplete file has some data."""
     run = subprocess.Popen([PROGRAMS / 'run', '--frames=100000', f'--output={output}', *elements], stdout=subprocess.PIPE,
                            stderr=subprocess.STDOUT)
     end = time.monotonic() + 20
@@ -120,7 +120,7 @@ def interrupt_twice(run):
 
 
 def test_part():
-    """No link in place of the part is followed, others cannot look into its folder, and nothing is left of it."""
+    """The incomplete file does not follow links, is in a folder that only its user can enter, and is removed."""
     Path('victim').write_bytes(b'mine')
     os.symlink('victim', 'out.ogv.part')
     status, _ = program('run', '--frames=3', '--output=out.ogv', *BLUR)
@@ -162,7 +162,7 @@ def test_part():
     expect('so is a folder that is not there', status == 1 and "in 'none'" in text and 'set OUTPUT' in text)
 
 
-# ---- what the detectors found
+# ---- reports of the detectors
 
 PROFILE = '/usr/share/opencv4/haarcascades/haarcascade_frontalface_alt2.xml'
 DETECT = f'facedetect display=false profile={PROFILE} min-size-width=30 min-size-height=30'
@@ -172,7 +172,7 @@ SIZE = 'video/x-raw,format=RGB,width=512,height=512,framerate=25/1'
 
 
 def watch(name, elements, *shots):
-    """What the program says of shots: numbers of frames of a portrait, below 0 of black frames; 'two' are two portraits."""
+    """Returns a program's output for shots. n: n frames of a portrait; -n: n black ones; 'two': 2 of two portraits."""
     portrait = PROGRAMS.parent / 'portrait.png'
     exists = [subprocess.run(['gst-inspect-1.0', '--exists', element]).returncode == 0 for element in ('facedetect', 'pngdec')]
     if not all(exists) or not portrait.exists():
@@ -192,7 +192,7 @@ def watch(name, elements, *shots):
 
 
 def test_found():
-    """One sentence at the end, and doubt where a face comes or goes."""
+    """One sentence at the end, with a warning if faces came or went."""
     hidden = FACES + ' filter=mosaic roi-strength=relative roi-relative-size=0.2'
     found = 'faces were found in {} of {} frames; {} frames had none, {} had fewer than the frame before; '
     doubt = 'look at the video before you publish it'
@@ -232,14 +232,14 @@ def make(path, mux, video, *others):
 
 
 def without_durations(path):
-    """Removes from a .mkv what says how long its packets are, as other programs do not write it."""
+    """Removes the durations of packets from a .mkv, because other programs do not write them."""
     data = Path(path).read_bytes()
     expect('there are durations to remove', b'\x23\xe3\x83\x84' in data)
     Path(path).write_bytes(re.sub(rb'\x23\xe3\x83\x84(....)', b'\xec\x86\\1\0\0', data, flags=re.S))
 
 
 def test_sound():
-    """Sound that the file can hold is copied, all of it; and of what is encoded anew no packet is lost."""
+    """Sound is copied completely if the file can hold it. Otherwise it is encoded again, and no packet is lost."""
     need('x264enc', 'mp4mux', 'matroskamux', 'avenc_aac', 'avdec_aac', 'mpegtsmux', 'flacenc', 'opusenc', 'qtmux', 'jpegenc')
     aac = f'{TONE} ! avenc_aac ! aacparse'
     make('aac.ts', 'mpegtsmux', H264, aac)
@@ -280,7 +280,7 @@ def subtitles_of(path):
 
 
 def test_subtitles():
-    """Subtitles are kept with their times, or one sentence says that they are not."""
+    """Subtitles are kept with their times; or one sentence says that they are not kept."""
     need('x264enc', 'mp4mux', 'matroskamux', 'avdec_h264', 'vp8enc', 'theoraenc')
     Path('two.srt').write_text(SUBTITLES)
     make('text.mkv', 'matroskamux', H264, 'filesrc location=two.srt ! subparse ! text/x-raw,format=utf8')
@@ -306,7 +306,7 @@ PLACE = b'+48.1373+011.5755/'
 
 
 def boxes(data, start=0, end=None):
-    """Type, start and end of each box of an .mp4, and of those in the ones that hold tracks."""
+    """Yields type, start and end of each box of an .mp4, and of the boxes inside those that hold tracks."""
     end = len(data) if end is None else end
     while start + 8 <= end:
         size, kind = struct.unpack('>I4s', data[start:start + 8])
@@ -324,7 +324,7 @@ def creation_times(path):
 
 
 def mark(path):
-    """Says in an .mp4 when and where it was recorded, and that a player is to turn it, as telephones do."""
+    """Stores in an .mp4 when and where it was recorded, and that players should rotate it, as telephones do."""
     data = bytearray(Path(path).read_bytes())
     for kind, start, end in list(boxes(data)):
         if kind in (b'mvhd', b'tkhd', b'mdhd'):
@@ -341,7 +341,7 @@ def mark(path):
 
 
 def size_of(path):
-    """The size of the decoded video, and whether the file asks players to turn it."""
+    """Returns the width and height of the decoded video, and whether the file asks players to rotate it."""
     caps = launch(f'filesrc location={path} ! decodebin ! video/x-raw ! fakesink name=end')
     width, height = re.search(r'end.GstPad:sink: caps = .*width=\(int\)(\d+), height=\(int\)(\d+)', caps).groups()
     data = Path(path).read_bytes()
@@ -350,7 +350,7 @@ def size_of(path):
 
 
 def test_tags():
-    """The time of creation stays; the place too, but where the program hides; the video is turned once."""
+    """The time of recording is kept; so is the place, unless the program hides something; the video is rotated once."""
     need('x264enc', 'mp4mux', 'matroskamux', 'avdec_h264', 'videoflip')
     mark(make('marked.mp4', 'mp4mux', H264))
     expect('the mark is there', set(creation_times('marked.mp4')) == {IN_MP4} and size_of('marked.mp4') == (320, 240, True))
@@ -379,7 +379,7 @@ def test_tags():
 # ---- photos
 
 def exif_block():
-    """Turned by 90 degrees, a time, a place, and a small picture that shows what was there."""
+    """Returns an EXIF block with a rotation by 90 degrees, a time, a place and a thumbnail of the original."""
     def entry(tag, kind, count, value):
         return struct.pack('>HHI', tag, kind, count) + (value if len(value) == 4 else value.ljust(4, b'\0'))
 
@@ -421,7 +421,7 @@ def add_notes(path, space=b'RGB '):
 
 
 def notes_of(path):
-    """The EXIF block and the profile, b'' without them."""
+    """Returns the EXIF block and the colour profile, each b'' if it is missing."""
     data, exif, profile, at = Path(path).read_bytes(), b'', b'', 2
     if path.endswith('.png'):
         at = 8
@@ -454,7 +454,7 @@ def has_place(exif):
 
 
 def test_photo():
-    """EXIF and the colour profile of a photo stay; it is turned once; nothing shows it as it was."""
+    """EXIF and colour profile of a photo are kept; it is rotated once; no thumbnail shows the original."""
     need('jpegenc', 'pngenc', 'videoflip')
     for kind, encoder in ('jpg', 'jpegenc'), ('png', 'pngenc'):
         launch(f'videotestsrc num-buffers=1 ! video/x-raw,width=320,height=200 ! {encoder} ! filesink location=photo.{kind}')
@@ -483,7 +483,7 @@ def test_photo():
 
 
 def test_depth():
-    """One sentence says that a file is 8 bit, and the setting that it names keeps 10."""
+    """One sentence says that the output has 8 bits, and the setting that it names keeps 10."""
     need('x264enc', 'mp4mux', 'avdec_h264', 'vp8enc', 'pngenc')
     deep = 'videoconvert ! video/x-raw,format=I420_10LE,colorimetry=bt2100-pq ! ' + H264
     make('hdr.mp4', 'mp4mux', deep)
@@ -514,7 +514,7 @@ def test_depth():
 # ---- a part of the input
 
 def grey_frames(path):
-    """A few samples of each frame. The sound is linked too, as decodebin may wait for a stream that is not."""
+    """Returns a few samples of each frame. Links sound, too, as decodebin may wait for streams without a link."""
     launch(f'filesrc location={path} ! decodebin name=all all. ! queue ! audio/x-raw ! fakesink all. ! queue ! videoconvert '
            '! video/x-raw,format=GRAY8,width=320,height=240 ! filesink location=grey.raw')
     data = Path('grey.raw').read_bytes()
@@ -522,7 +522,7 @@ def grey_frames(path):
 
 
 def places(path, source):
-    """Of each frame the number of the frame of the source that is most like it."""
+    """Returns for each frame the number of the most similar frame of the source."""
     return [min(range(len(source)), key=lambda i: sum(abs(a - b) for a, b in zip(frame, source[i]))) for frame in grey_frames(path)]
 
 
@@ -534,7 +534,7 @@ def is_part(name, found, wanted):
 
 
 def test_cut():
-    """The frames from --start on for --duration, and their sound, from time 0 on."""
+    """The output has the frames from --start on, for --duration, and their sound. Its times begin at 0."""
     need('x264enc', 'mp4mux', 'matroskamux', 'avdec_h264', 'theoraenc', 'vp8enc', 'mpegtsmux', 'avenc_aac')
     short, aac = 'x264enc speed-preset=ultrafast key-int-max=7', f'{TONE} ! avenc_aac ! aacparse'
     identity = ['--', 'cudaconvolve', 'filter=identity', 'backend=cpu']
@@ -566,7 +566,7 @@ def test_cut():
 
 
 def main():
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # programs inherit it, and nohup ignores it
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup ignores SIGHUP, and programs would inherit that
     tests = {name[5:]: test for name, test in globals().items() if name.startswith('test_')}
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)

@@ -49,13 +49,13 @@ def direction(angle):
 
 
 def disk_taps(rx, ry):
-    """The share of each sample in an ellipse, of 8 x 8 points of it."""
+    """Returns for each sample the share of its 8 x 8 points that are inside an ellipse."""
     x, y = ((numpy.arange(8 * (2 * r + 1)) + 0.5) / (8 * r + 4) - 1 for r in (rx, ry))
     return (x ** 2 + y[:, None] ** 2 < 1).reshape(2 * ry + 1, 8, 2 * rx + 1, 8).mean((1, 3))
 
 
 def motion_taps(radius, angle):
-    """Points one sample apart on a line, each a tent of the width of two samples along both axes."""
+    """Returns the sum of points one sample apart on a line. Each is a tent, two samples wide along both axes."""
     def tents(part):
         reach = math.ceil(radius * abs(part) - 1e-9)
         return numpy.maximum(1 - abs(numpy.arange(-reach, reach + 1) - steps * part), 0)
@@ -77,7 +77,7 @@ SIGNED = {'scale': 0.25, 'bias': 0.5}
 
 
 class Kernels:
-    """Custom kernels that both peers get, as rows of name, taps, anchor, properties and what else an operation has."""
+    """Custom kernels for both peers, as rows: name, taps, anchor, properties, other members of the operation."""
 
     def __init__(self):
         self.dense = [self.positive(h, w) for h, w in [(1, 7), (3, 3), (5, 4), (15, 15)]]
@@ -107,7 +107,7 @@ class Kernels:
 
     @staticmethod
     def operation(prefix, row, properties, compute, size):
-        """compute: makes the function, of taps and anchor."""
+        """Returns the operation of a row. compute: makes its function from taps and anchor."""
         name, taps, anchor, more, rest = row
         at = anchor or [(n - 1) // 2 for n in size]
         return Operation(f'{prefix} {name}{f" anchor {anchor[0]},{anchor[1]}" if anchor else ""}',
@@ -128,7 +128,7 @@ class Kernels:
 # ---- operations of both peers, by their derivatives and blurs ----
 
 def gradients(kind, radius, derivatives, scale):
-    """x, y, magnitude and directional. derivatives: functions, along x and down y."""
+    """Yields the operations x, y, magnitude and directional. derivatives: functions for x and y."""
     angle = 30
     cos, sin = direction(angle)
     ways = {'x': lambda x, y: x, 'y': lambda x, y: y, 'magnitude': numpy.hypot,

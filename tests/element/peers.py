@@ -76,7 +76,7 @@ def full(pixel_format):
 
 
 def border_value(case, role):
-    """What a full-range colour is in a channel: grey is full range too, YUV limited range by BT.601 at these sizes."""
+    """Returns the border colour in a channel. Grey is full range; YUV is limited range, by BT.601 at these sizes."""
     alpha, r, g, b = ((case.border.colour >> shift & 255) / 255 for shift in (24, 16, 8, 0))
     y, limit, unit = 0.299 * r + 0.587 * g + 0.114 * b, full(case.format), 2 ** (case.format.depth - 8)
     luma = y * limit if case.format.name.startswith('GRAY') else (16 + 219 * y) * unit
@@ -89,8 +89,8 @@ def is_filtered(case, role):
 
 
 def weighted(compute, alpha, samples, values):
-    """Means of colours weighted by alpha, and alpha's own; a colour stays where all that it could be made of is
-    transparent. alpha: its number among the channels."""
+    """Returns means of colours weighted by alpha, and the mean of alpha. A colour does not change if all samples under
+    the taps are transparent. alpha: number of the channel."""
     weight = samples[:, :, alpha:alpha + 1].copy()
     products, border = samples * weight, values * values[alpha]
     products[:, :, alpha:alpha + 1], border[alpha] = weight, values[alpha]
@@ -102,7 +102,7 @@ def weighted(compute, alpha, samples, values):
 
 
 def filtered(case, plane, samples):
-    """All of an array of a plane's samples filtered, clamped but not rounded."""
+    """Returns an array of a plane's samples, all filtered, clamped but not rounded."""
     operation, limit = case.operation, full(case.format)
     chroma = plane.roles[0] in 'UV'
     neutral = 2 ** (case.format.depth - 1) if chroma else 0
@@ -126,12 +126,12 @@ def filtered(case, plane, samples):
 
 
 def span(start, length, sub, n):
-    """The samples of a plane's axis that a rectangle takes in, of those that there are."""
+    """Returns the slice of the samples along an axis that a rectangle touches."""
     return slice(max(start // sub, 0), min(-(-(start + length) // sub), n))
 
 
 def fade(start, length, sub, n, feather):
-    """What samples along an axis weigh for a rectangle: 1 within."""
+    """Returns the weights of samples along an axis for a rectangle: 1 inside it."""
     place, first, end = numpy.arange(n), start // sub, -(-(start + length) // sub)
     away = numpy.maximum(numpy.maximum(first - place, place - end + 1), 0)
     return numpy.maximum(1 - away / (feather / sub + 1), 0)
@@ -147,8 +147,8 @@ def weights_of(scope, plane, shape):
 
 
 def expected(case, plane, before):
-    """The plane in the unit of its samples' values, and how far off each of the element's may be. What is not filtered
-    is copied with the bits that carry no value, which elsewhere are 0."""
+    """Returns the plane's expected values, and by how much each of the element's may differ. Samples that are not
+    filtered keep the bits that carry no value; in filtered samples these are 0."""
     scope, samples = case.scope, values_of(case, before)
     weights = weights_of(scope, plane, samples.shape)
     weights = weights * [float(is_filtered(case, role)) for role in plane.roles]
@@ -174,7 +174,7 @@ def gst_launch(*pipeline):
 
 
 def backends():
-    """The CPU always; cuda where it can run a frame."""
+    """Returns cpu, and cuda if it can filter a frame."""
     probe = gst_launch(*'videotestsrc num-buffers=1 ! cudaconvolve backend=cuda ! fakesink'.split())
     if probe.returncode == 0:
         return ['cpu', 'cuda']
@@ -183,7 +183,7 @@ def backends():
 
 
 def plane_places(case):
-    """Of each plane its offset, stride, rows in memory, and its size in pixels."""
+    """Yields each plane with its offset, stride and rows in memory, and its width and height in pixels."""
     offset, even = 0, max(plane.sub for plane in case.format.planes)
     for plane in case.format.planes:
         width, height = (-(-n // plane.sub) for n in (case.width, case.height))
@@ -198,7 +198,7 @@ def frame_size(case):
 
 
 def planes_of(case, data):
-    """The samples of each plane as they are in memory."""
+    """Yields the samples of each plane as they are in memory."""
     kind = {1: 'u1', 2: '<u2'}[case.format.bytes]
     for plane, offset, stride, rows, width, height in plane_places(case):
         lines = numpy.frombuffer(data, numpy.uint8, stride * rows, offset).reshape(rows, stride)
@@ -207,7 +207,7 @@ def planes_of(case, data):
 
 
 def make_frame(case):
-    """Noise in the rows' padding too, and in the bits that carry no value, as nothing of that may come through."""
+    """Returns noise, also in the padding of rows and in bits that carry no value: neither may affect the result."""
     return numpy.random.default_rng(case.seed).integers(0, 256, frame_size(case), numpy.uint8).tobytes()
 
 
@@ -239,8 +239,8 @@ def chain(case, source, sink):
 
 
 def run(cases):
-    """Runs cases side by side in one pipeline; where that fails, each by itself to see which. Returns results: of a
-    case the number of samples, how many are not exact, and the report of a failure or None."""
+    """Runs cases side by side in one pipeline. If that fails, runs each by itself to find the failing ones. Returns for
+    each the case, its number of samples, the number of inexact ones, and the report of a failure or None."""
     with tempfile.TemporaryDirectory() as folder:
         sources = [pathlib.Path(folder, f'{i}.in') for i in range(len(cases))]
         for case, source in zip(cases, sources):
@@ -288,7 +288,7 @@ def compare(case, out):
 
 
 def cases_of(peer, backend):
-    """All of a frame with every border, in some formats each; then its parts, with borders and formats in turn."""
+    """Yields whole frames with every border, each in some formats; then parts, with borders and formats in turn."""
     turn = itertools.count(operations.SEED)
     for number, operation in enumerate(peer.operations):
         kinds = [kind for kind in FORMATS if operation.mean or not kind.means]

@@ -15,13 +15,13 @@ from pathlib import Path
 
 
 def program(text, first):
-    """The indented block whose first line that is."""
+    """Returns the indented block that begins with the line `first`."""
     lines = re.search(rf'^    {re.escape(first)}\n(?:(?:    .*)?\n)*', text, re.M)[0]
     return textwrap.dedent(lines)
 
 
 def run(*command):
-    """Its output, and its plans in the order in which they were made."""
+    """Runs a program. Returns its output, and the filters of its plans in the order in which they were made."""
     done = subprocess.run(command, capture_output=True, text=True, timeout=60,
                           env=os.environ | {'GST_DEBUG': 'cudaconvolve:5', 'GST_DEBUG_NO_COLOR': '1'})
     print(command[0], 'gave', done.returncode, done.stdout)
@@ -31,7 +31,7 @@ def run(*command):
 
 
 def check(output, plans):
-    """One plan for the kernel, one for the preset, and one for each radius from 0 to 20 but those between two frames."""
+    """Checks the plans: one for the kernel, and those of the preset and of radii 0 to 20; frames may skip radii."""
     print(plans)
     assert plans.count('custom') == 1 and plans.count('gaussian') >= 15, plans
 
@@ -47,7 +47,7 @@ def check_regions(output, plans):
 
 
 def compile_c(source, header, compiler, folder):
-    """Its first line names the modules that it needs."""
+    """Returns the compiled program. The first line of its source names the modules that it needs."""
     (folder / 'cudaconvolve').mkdir(exist_ok=True)
     if not (folder / 'cudaconvolve' / 'enums.h').exists():
         (folder / 'cudaconvolve' / 'enums.h').symlink_to(header.resolve())
@@ -61,15 +61,14 @@ def compile_c(source, header, compiler, folder):
 
 
 def launch_lines(text):
-    """The lines of videotestsrc, as a few frames into nothing, each with the words of its shell."""
+    """Yields the lines for gst-launch-1.0 with videotestsrc, changed to send a few frames to fakesink."""
     for line in re.findall(r'^    gst-launch-1\.0 (videotestsrc .*)$', text, re.M):
         line = line.replace('videotestsrc', 'videotestsrc num-buffers=4').replace('autovideosink', 'fakesink')
         yield 'gst-launch-1.0 ' + line
 
 
 def write_files(text, folder):
-    """Those that the lines name: the kernel and the zones that pages show, and a mask, if there are GStreamer's elements for
-    PNG."""
+    """Writes the files that the lines use: the kernel and the zones of the pages, and a mask if there is pngenc."""
     (folder / 'kernel.txt').write_text(program(text, '# kernel.txt: softens along the diagonal').split('gst-launch')[0])
     (folder / 'yard.zones').write_text(program(text, "# The neighbour's window, always."))
     subprocess.run('gst-launch-1.0 -q videotestsrc num-buffers=1 ! pngenc ! filesink location=mask.png', shell=True,
@@ -77,7 +76,7 @@ def write_files(text, folder):
 
 
 def run_lines(pages, folder):
-    """Fails if a line does, or if the element warns of its settings."""
+    """Runs the lines. Fails if a line fails, or if the element warns about its settings."""
     text = '\n'.join(path.read_text() for path in pages)
     write_files(text, folder)
     lines = set(launch_lines(text))

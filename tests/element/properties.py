@@ -25,7 +25,7 @@ def inspect(program):
 
 
 def properties_of(text):
-    """Name to (blurb, default, range or choices), as far as they are told."""
+    """Returns a dictionary from name to (blurb, default, range or choices), as gst-inspect-1.0 shows them."""
     found = {}
     for block in re.split(r'\n  (?=[a-z])', text.split('Element Properties:', 1)[1].replace('\n\n', '\n'))[1:]:
         name, blurb = re.match(r'([a-z-]+)\s*: (.*)', block).groups()
@@ -47,7 +47,7 @@ def section(text, title):
 
 
 def formats_of(text):
-    """The format lists of all caps: those in system memory are all that there are."""
+    """Returns the set of formats of each caps; the one of system memory has all formats."""
     lists = re.findall(r'^ +format: \{?(.*?)\}?$', text.split('Pad Templates:')[1], re.M)
     return [set(re.findall(r'\(string\)(\w+)', found) or found.replace(',', ' ').split()) for found in lists]
 
@@ -76,7 +76,7 @@ def number(text):
 
 
 def same(one, other):
-    """Numbers and ranges by value, all else as it is written."""
+    """Compares numbers and ranges by value, other texts literally."""
     try:
         return [number(n) for n in one.split('..')] == [number(n) for n in other.split('..')]
     except ValueError:
@@ -105,8 +105,8 @@ def parts(version):
 
 
 def since_faults(page, documented, version):
-    """The first version, from which on all properties are unless their row names a later one, is that of the element's
-    documentation, and no row names a version that is not yet there."""
+    """Checks the versions since which properties exist. The page's version for all properties must be the one in the
+    element's documentation, and no row may name a version that does not exist yet."""
     first = re.search(r'^Since: ([0-9.]+) for every property', page.read_text(), re.M)
     source = page.with_name('gstcudaconvolve.c').read_text()
     if not first or f'\n * Since: {first[1]}\n */' not in source:

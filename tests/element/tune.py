@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pipelines/tune.py in a display of its own: each property has a control that sets it and shows it; the wipe parts
-before from after; texts that are no values, refusals, presets, a restart, a pause; gst-launch-1.0 takes the line to
-copy. Zones are drawn, changed, saved and opened by mouse and by keys; the video is sought and written.
+"""Tests pipelines/tune.py on a display of its own: each property has a control that sets and shows it; the wipe divides
+before and after; invalid texts, rejected values, presets, restart and pause; gst-launch-1.0 accepts the line to copy.
+Zones are drawn, changed, saved and opened, by mouse and by keys. The video is sought and written.
 
 Usage: tune.py PIPELINES_FOLDER [SCREENSHOT.png]    skipped without GTK 3, or without Xvfb
 """
@@ -23,7 +23,7 @@ REQUIRED_S = 10  # limit until the first picture appears, usually after half a s
 
 
 def start_display():
-    """A server that ends with this process; DISPLAY names its display."""
+    """Starts a server that ends with this process, and sets DISPLAY."""
     if not shutil.which('Xvfb'):
         print('SKIPPED: there is no Xvfb')
         sys.exit(77)
@@ -72,7 +72,7 @@ class Tuning(unittest.TestCase):
         self.assertTrue(wait_for(lambda: self.player.frames >= frames + n), 'no more pictures come')
 
     def detail(self):
-        """Mean difference of neighbours in a row of what is seen, left of the wipe and right of it."""
+        """Returns the mean difference of neighbours in a row of the window, left of the wipe and right of it."""
         wait_for(lambda: False, 0.2)
         picture = self.window.picture
         pixbuf = tune.Gdk.pixbuf_get_from_window(picture.get_window(), *map(round, picture.place))
@@ -343,7 +343,7 @@ class Drawing(unittest.TestCase):
             self.assertAlmostEqual(number, other, delta=0.006)
 
     def hidden(self, x, y):
-        """Whether the picture has the colour of the filter there, black; the wipe is at the left."""
+        """Returns whether the picture is black there, the filter's colour. The wipe is at the left."""
         wait_for(lambda: False, 0.3)
         left, top, width, height = self.picture.place
         pixbuf = tune.Gdk.pixbuf_get_from_window(self.picture.get_window(), round(left + x * width) - 20,
@@ -487,7 +487,7 @@ class Drawing(unittest.TestCase):
 
 
 class Files(unittest.TestCase):
-    """A video file: it is sought and written."""
+    """Seeks and writes a video file."""
 
     def setUp(self):
         if not PLAYER or not all(map(tune.Gst.ElementFactory.find, ('theoraenc', 'oggmux'))):
@@ -528,7 +528,7 @@ class Files(unittest.TestCase):
 
 
 class Turning(unittest.TestCase):
-    """What a telephone made: a video of 320x240, or a photo, that a player is to turn."""
+    """A video of 320x240, or a photo, that players should rotate, as telephones make them."""
 
     def show(self, source):
         player = tune.Player(source, lambda: None, lambda *_: None)
@@ -577,7 +577,7 @@ sys.path.insert(0, sys.argv.pop(1))
 sys.dont_write_bytecode = True
 import tune  # exits with 77 if there is no GTK; GTK opens the display when it is imported
 
-# Tests share a folder of presets, and GStreamer prefers a saved file to older ones: that of this test stays apart.
+# GStreamer prefers a saved file of presets to older ones, so this test saves to a folder of its own.
 HOME = tempfile.TemporaryDirectory()
 os.environ['XDG_DATA_HOME'] = HOME.name
 tune.Gst.init(None)

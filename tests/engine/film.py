@@ -26,7 +26,7 @@ def lattice(seed, size=64):
 
 
 def texture(grid, x, y):
-    """Smooth noise, 0..1, of period 64."""
+    """Returns smooth noise, 0..1, with period 64."""
     i, j = math.floor(x), math.floor(y)
     u, v = x - i, y - j
     u, v = u * u * (3 - 2 * u), v * v * (3 - 2 * v)
@@ -39,7 +39,7 @@ GRIDS = [lattice(seed) for seed in range(4)]
 
 
 def scene(x, y, t):
-    """Luma, U and V, 0..255, of a sky, hills and a bright disk that crosses them."""
+    """Returns luma, U and V, 0..255: a sky, hills, and a bright disk that crosses them."""
     u, v = 128.0, 128.0
     luma = 150 + 60 * (1 - y / HEIGHT) + 20 * texture(GRIDS[0], x / 40 + t / 20, y / 25)
     u += 18 * (1 - y / HEIGHT)

@@ -201,8 +201,8 @@ run_by(const TestCase *c, CnvAlgorithm algorithm, const char *method, gboolean e
                   c->filter->name, c->radius, v->method[0]);
 }
 
-/* Boxes by prefix sums, in float32 and in double. Their numbers of taps are near powers of two, and on coarser planes the
- * outermost taps differ. */
+/* Boxes by prefix sums, in float32 and in double. Their numbers of taps are near powers of two, and on coarser planes
+ * the outermost taps differ. */
 START_TEST(test_runs)
 {
   static const int radii[] = {7, 8, 9, 15, 16, 31, 32, 127, 255, 256, 512};

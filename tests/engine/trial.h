@@ -67,8 +67,8 @@ typedef double (*TrialExpect)(const Trial *t, const TrialSample *s);
 /* Returns the largest effect of rounding on a result: half a step, plus one step if the contract allows it. */
 double trial_rounding(const Trial *t);
 
-/* Compares the filtered samples with their expected values. few: only some of them may be off at all, unless the taps
- * have few digits, because their sums are often in the middle between two numbers. */
+/* Compares the filtered samples with their expected values. limits_inexact: with positive taps, only a small share may
+ * be off at all. Fixed taps are exempt, because their few digits often put sums in the middle between two levels. */
 void trial_check(Trial *t, const TestFrame *out, TrialExpect expect, double tolerance, gboolean limits_inexact);
 
 void trial_fail(const Trial *t, const char *why);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What the element does where a call of the driver fails, on the stand-in driver (standin/standin.h). A job is a
- * scenario with one way of failing: run again and again, so that the first of its calls fails, then the second, up to
- * the last. A run plays a short stream with new caps and a flush in its midst, stops the element, and starts it again
- * with nothing failing. Each time: no report of the driver, nothing left over, no frame lost, doubled or wrong without
- * an error, errors that name the call and a remedy, the CPU in the GPU's place where it may be, and a restart that
- * works. faults.py runs the jobs, each in a process of its own, and sees crashes and hangs.
+ * What the element does if a call of the driver fails, on the stand-in driver (standin/standin.h). A job is a scenario
+ * with one way of failing. Run 1 fails the first call that the way counts, run 2 the second, and so on until no call is
+ * left. A run plays a short stream with new caps and a flush, stops the element, and starts it again without failures.
+ * Checked each time: the driver reports nothing; nothing is left over; no frame is lost, doubled or wrong without an
+ * error; errors name the call and a remedy; the CPU takes over if it may; the restart works. faults.py runs each job in
+ * a process of its own, and detects crashes and hangs.
  *
- * faults DRIVER list                    a line for each job: its name, STEP and EXTENT where not all runs are asked for
- * faults DRIVER JOB FROM STEP EXTENT    runs FROM, FROM + STEP, ... of a job; a line before each, and one for each
- *                                       failure. EXTENT: all, or first for runs in which a call fails up to the first
- *                                       frame
+ * faults DRIVER list                    prints for each job its name, and the default STEP and EXTENT
+ * faults DRIVER JOB FROM STEP EXTENT    does runs FROM, FROM + STEP, ... of a job. Prints a line before each run, and
+ *                                       one for each failure. EXTENT: all, or first for only the runs in which a call
+ *                                       fails up to the first frame
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,9 +20,9 @@
 
 #define RESTARTED 100 /* number of the first frame after the restart */
 #define MAX_RUNS 5000
-#define MOST_LEFT 30    /* contexts and streams */
+#define MOST_LEFT 30    /* contexts and streams of lost sessions in one process */
 #define GO_ON 3         /* exit status: the job goes on in another process */
-#define STEP_FOR_GOOD 5 /* prime to the numbers of what takes turns from run to run */
+#define STEP_FOR_GOOD 5 /* has no factor in common with 2, 3 and 4, the periods in which runs vary */
 
 static const Scenario scenarios[] = {
     {"gaussian", "NV12", 48, 32, {"radius=2"}},
@@ -55,7 +55,7 @@ static const Scenario scenarios[] = {
      .out_device = TRUE},
 };
 
-/* The ways of failing. Calls of GStreamer's own CUDA library are failed apart from ours: they need not be named. */
+/* The ways of failing. Calls of GStreamer's CUDA library have ways of their own: errors need not name such calls. */
 static const struct {
   const char *name;
   StandinCalls calls;
@@ -71,7 +71,7 @@ static const struct {
     {"no-wait", STANDIN_CALLS_ALL, CUDA_ERROR_DEVICE_UNAVAILABLE, TRUE, "!libgstcuda-", "Synchronize"},
     {"no-context-once", STANDIN_CALLS_PUSH, CUDA_ERROR_UNKNOWN, FALSE, "!libgstcuda-"},
     {"no-context", STANDIN_CALLS_PUSH, CUDA_ERROR_UNKNOWN, TRUE, "!libgstcuda-"},
-#if !GST_CHECK_VERSION(1, 24, 0) /* newer ones hand out a frame whose wait has failed */
+#if !GST_CHECK_VERSION(1, 24, 0) /* from 1.24 on, it passes on a frame whose wait has failed */
     {"gstreamer-once", STANDIN_CALLS_ALL, CUDA_ERROR_UNKNOWN, FALSE, "libgstcuda-"},
 #endif
     {"gstreamer-no-memory", STANDIN_CALLS_ALLOC, CUDA_ERROR_OUT_OF_MEMORY, TRUE, "libgstcuda-"},
@@ -81,7 +81,7 @@ static const char *const backends[] = {"cuda", "auto"};
 
 /* ---- what is expected ---- */
 
-/* Engines may differ by one. */
+/* Returns TRUE if no byte differs by more than one, as engines may. */
 static gboolean
 is_near(GBytes *a, GBytes *b)
 {
@@ -96,14 +96,14 @@ is_near(GBytes *a, GBytes *b)
   return TRUE;
 }
 
-/* Frames that wait are dropped by a flush. */
+/* Returns TRUE if the frame may still wait in the element at the flush, which then drops it. */
 static gboolean
 may_be_dropped(const Scenario *scenario, guint i)
 {
   return i < FLUSH && i + 3 >= FLUSH && scenario->set[1];
 }
 
-/* Over time a frame that is lost changes those around it. */
+/* Returns TRUE if the filter runs over time and a neighbour of the frame was lost, which changes the frame. */
 static gboolean
 depends_on_lost(const Stream *s, guint number)
 {
@@ -125,7 +125,7 @@ check_frames(const Stream *s, Frames *expected, guint first, gboolean complete)
   }
 }
 
-/* An entry's name without the version that cuda.h gives it. */
+/* Returns an entry's name without the version that cuda.h adds to it. Free with g_free. */
 static char *
 plain_name(const char *entry)
 {
@@ -142,17 +142,18 @@ check_message(const Stream *s, gboolean ours, gboolean for_good)
   if (!s->error || !driver->failed() || !ours)
     return;
   name = plain_name(driver->failed());
-  /* Where more than one fails, the first may have been of no account. */
+  /* If several calls fail, the first one may have had no consequence. */
   if (!for_good && !strstr(s->error, name))
     wrong("the error does not name the call: %s", s->error);
   if (!strstr(s->error, " gave CUDA_ERROR_") || !strchr(s->error, ';'))
     wrong("the error has no call or no remedy: %s", s->error);
 }
 
-/* The pool of pads' tasks keeps a thread for half a second, in case there is another task; GLib then keeps it. */
+/* Limit of the wait for threads to end. The pool of pads' tasks keeps an idle thread for half a second, and then GLib
+ * keeps it. */
 #define IDLE_THREAD_MS 3000
 
-/* names: to add their names to, or NULL. */
+/* Returns the number of the process's threads. names: their names are appended to it; may be NULL. */
 static guint
 count_threads(GString *names)
 {
@@ -177,7 +178,8 @@ count_threads(GString *names)
 static StandinCount before;
 static guint threads_before;
 
-/* After a stop. lost: contexts could not be entered or waited for, and what is in them goes with them. */
+/* Checks that a stop leaves nothing over. lost: contexts could not be pushed or waited for, so that their objects may
+ * remain. */
 static void
 check_left(gboolean lost)
 {
@@ -231,7 +233,7 @@ check_fall_back(const Stream *s, const Job *job, guint64 calls_to_first)
     wrong("no frame was done, and the CPU did not take over: %s", s->error);
 }
 
-/* Returns FALSE where fewer calls were made than the one that was to fail. */
+/* Does a run. Returns FALSE if there were too few calls for one of them to fail. */
 static gboolean
 run_once(const Job *job, Frames *expected, guint64 calls_to_first)
 {
@@ -274,7 +276,7 @@ run_once(const Job *job, Frames *expected, guint64 calls_to_first)
   return reached;
 }
 
-/* What the CPU makes of the same streams. */
+/* Returns the CPU's output of the same streams. */
 static Frames *
 expect_frames(const Scenario *scenario)
 {
@@ -295,7 +297,7 @@ expect_frames(const Scenario *scenario)
   return frames;
 }
 
-/* A run in which nothing fails; and how many calls there are up to the first frame. */
+/* Plays the stream without failures, in each order. Returns the least number of calls up to the first frame. */
 static guint64
 run_well(const Job *job, Frames *expected)
 {
@@ -327,7 +329,7 @@ run_well(const Job *job, Frames *expected)
   return calls;
 }
 
-/* TRUE where contexts of lost sessions are about to fill the stand-in driver. */
+/* Returns TRUE if contexts and streams of lost sessions may soon exceed what the stand-in driver can have. */
 static gboolean
 is_full(void)
 {
@@ -353,8 +355,8 @@ run_job(const Job *job, guint64 from, guint64 step, gboolean first)
   g_hash_table_unref(expected);
 }
 
-/* A driver that does not start: the CPU takes over, and at the next start the driver is tried again. In a process in
- * which nobody opened it before. */
+/* The driver does not start: the CPU takes over, and the next start tries the driver again. Nothing in the process may
+ * have opened the driver before. */
 static void
 run_start(void)
 {
@@ -381,7 +383,7 @@ run_start(void)
   g_hash_table_unref(expected);
 }
 
-/* Output buffers in CUDA memory cannot be had, and downstream takes system memory as well. */
+/* Output buffers in CUDA memory cannot be allocated, and downstream also accepts system memory. */
 static void
 run_output(void)
 {

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs the jobs of the program `faults`, two at a time, each in a process of its own, so that a crash or a hang is one
-failure and the job goes on behind it.
+"""Runs the jobs of the program `faults`, as many at a time as there are processors. Each has a process of its own: a
+crash or a hang counts as one failure, and the job goes on after it.
 
 usage: faults.py PROGRAM DRIVER [--all] [--job PART]
-  --all       all runs of every job; by default one in several of a long job, and with backend=auto only the runs that
-              fail before the first frame is done: afterwards it stays on the GPU
-  --job PART  only the jobs whose names have that part
+  --all       all runs of every job. By default jobs in which all later calls fail, too, skip runs, and jobs with
+              backend=auto only do the runs that fail up to the first frame: afterwards the element stays on the GPU
+  --job PART  only jobs whose names contain PART
 """
 
 import argparse
@@ -17,8 +17,8 @@ import subprocess
 import sys
 import threading
 
-SILENCE = 30  # seconds without a run's beginning: it hangs
-SHOWN = 40  # failures that are printed
+SILENCE = 30  # seconds after which a run counts as hanging
+SHOWN = 40  # most failures to print
 GO_ON = 3  # exit status of a program that leaves the job's other runs to another process
 
 
@@ -34,7 +34,7 @@ class Job:
         return self
 
     def run_from(self, first):
-        """Runs from that one on; returns where to go on after a crash or a hang, or 0."""
+        """Does the runs from `first` on. Returns the run to go on with in another process; 0: there is none."""
         command = [self.program, self.driver, self.name, str(first), str(self.step), self.extent]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                    errors="replace")

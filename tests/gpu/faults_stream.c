@@ -31,7 +31,7 @@ wrong(const char *format, ...)
   n_failures++;
 }
 
-/* Samples by frame: noise, and every third frame bright, so that there are cuts. */
+/* Fills a frame with noise that depends on its number. Every third frame is bright, so that there are cuts. */
 static void
 fill(GstVideoFrame *frame, guint number)
 {
@@ -70,7 +70,7 @@ read_frame(GstVideoFrame *frame)
   return g_byte_array_free_to_bytes(bytes);
 }
 
-/* Output in the input's context is in order on its stream, so that none waits for another; if the GPU made it. */
+/* Checks that the GPU's output in the input's context is on the input's stream, so that no stream waits for another. */
 static void
 check_stream(const Stream *s, GstMemory *memory)
 {
@@ -133,7 +133,7 @@ own_pad(Stream *s, const char *name, GstPadDirection direction, gboolean device,
   return pad;
 }
 
-/* setting: NAME=VALUE. */
+/* Sets a property. setting: NAME=VALUE. */
 static void
 set_property(GstElement *element, const char *setting)
 {
@@ -151,7 +151,8 @@ set_properties(GstElement *element, const Scenario *scenario, const char *backen
     set_property(element, scenario->set[i]);
 }
 
-/* In every other run, too: what is left over in a context that goes with the element would go with it unseen. */
+/* Gives the element a context, with system memory only in every other run. Objects that are left over in the element's
+ * own context would be freed with it, and so not be noticed. */
 static void
 share_context(Stream *s)
 {
@@ -165,7 +166,7 @@ share_context(Stream *s)
   gst_context_unref(context);
 }
 
-/* backend "cpu": in system memory, whatever the scenario says. */
+/* backend: with "cpu", frames are in system memory, whatever the scenario says. */
 void
 stream_open(Stream *s, const Scenario *scenario, const char *backend)
 {
@@ -179,7 +180,7 @@ stream_open(Stream *s, const Scenario *scenario, const char *backend)
   gst_element_set_bus(s->element, s->bus);
   set_properties(s->element, scenario, backend);
   if (cpu)
-    gst_util_set_object_arg(G_OBJECT(s->element), "algorithm", "auto"); /* it has not all of them */
+    gst_util_set_object_arg(G_OBJECT(s->element), "algorithm", "auto"); /* the CPU does not have all algorithms */
   if (!cpu)
     share_context(s);
   s->src = own_pad(s, "src", GST_PAD_SRC, FALSE, TRUE);
@@ -192,7 +193,7 @@ stream_open(Stream *s, const Scenario *scenario, const char *backend)
   gst_object_unref(pad);
 }
 
-/* FALSE where the element does not start. */
+/* Returns FALSE if the element does not start. */
 gboolean
 stream_start(Stream *s)
 {
@@ -258,7 +259,7 @@ push_caps(Stream *s, int scale)
   gst_caps_unref(caps);
 }
 
-/* NULL where GStreamer's own allocation is what fails. */
+/* Returns NULL if GStreamer's own allocation fails. */
 GstBuffer *
 make_buffer(Stream *s, guint number)
 {
@@ -286,7 +287,7 @@ make_buffer(Stream *s, guint number)
   return buffer;
 }
 
-/* FALSE where the stream is to end. */
+/* Pushes a frame. Returns FALSE if the stream should end. */
 static gboolean
 push_frame(Stream *s, guint number, gboolean goes_on)
 {
@@ -353,7 +354,7 @@ stream_close(Stream *s)
   g_free(s->error);
 }
 
-/* first: number of the first frame. goes_on: frames are pushed after an error, too. */
+/* first: number of the first frame. goes_on: TRUE: frames are pushed after an error, too. */
 void
 stream_play(Stream *s, guint first, gboolean goes_on)
 {

@@ -315,7 +315,7 @@ check_flights(const CnvWork *work, guint n, const TestFrame *expected)
   guint64 number[N_SUBMITTED];
 
   for (guint i = 0; i < N_SUBMITTED + n - 1; i++) {
-    guint done = i + 1 - n; /* one that is, where i + 1 >= n */
+    guint done = i + 1 - n; /* the frame to wait for; only if i + 1 >= n */
     CnvWork this = *work;
     GError *error = NULL;
 

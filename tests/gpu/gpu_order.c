@@ -81,8 +81,8 @@ pass_end(GstAppSink *sink, gpointer source)
   gst_app_src_end_of_stream(source);
 }
 
-/* Plays one pipeline's frames, from its appsink "far", in another, from its appsrc "near": over those no context is
- * shared. */
+/* Plays two pipelines, and passes the frames from the appsink "far" of the first to the appsrc "near" of the second.
+ * They share no CUDA context. */
 static void
 play_apart(const char *first, const char *second, Result *result)
 {
@@ -109,7 +109,7 @@ run_on_cpu(Result *result)
              182);
 }
 
-/* Frames in another context of the device are taken, through the host. */
+/* Frames in another context of the device are accepted, and copied through the host. */
 START_TEST(test_two_contexts)
 {
   char *source =
@@ -157,7 +157,7 @@ START_TEST(test_two_devices)
 }
 END_TEST
 
-/* The memory that came in last, and how many frames went out in it. */
+/* The last input frame's memory, and the number of frames that left in the memory of their input. */
 typedef struct {
   GstMemory *memory; /* not referenced: only compared */
   guint n_same;
@@ -195,9 +195,9 @@ watch_passage(GstElement *pipeline, FrameTransfer *passage)
 #define SEPARABLE "cudaconvolve name=c0 backend=cuda algorithm=separable roi-source=property "
 #define FIELDS "capssetter caps=video/x-raw,interlace-mode=interleaved ! "
 
-/* Regions filtered in the input's memory are what they are beside a copy; the first frame is always copied. The
- * algorithm's sums do not depend on where a tile begins, so that all samples are equal. made: what the source's frames
- * go through before. */
+/* Regions that are filtered in the input's memory equal regions that are filtered into a copy; the first frame is
+ * always copied. All samples must be equal, because the sums of `separable` do not depend on where a tile begins.
+ * source: elements after the source, each followed by " ! ". */
 static void
 check_in_place(const char *format, const char *source, const char *settings)
 {
@@ -239,8 +239,8 @@ END_TEST
   "roi-source=property roi=<<10,20,60,50>> ! "
 #define UNTOUCHED "cudaconvolve name=c1 filter=identity ! "
 
-/* What another branch holds too is not written to. If it has let go, the frame is filtered in place, where `tensor`
- * would round otherwise. */
+/* A frame that another branch also holds is not written to. If that branch has released it, it is filtered in place; so
+ * the algorithm is `separable`, because `tensor` rounds differently there. */
 START_TEST(test_shared_stays)
 {
   Result device, host;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Masks (gst/regions/mask.c, gst/regions/maskfile.c): valid, invalid and hostile PGM files; buffers with wrong metas; growing masks,
- * compared with an independent computation; and files and masks for which there is no memory.
+ * Masks (gst/regions/mask.c, gst/regions/maskfile.c): valid, invalid and hostile PGM files; buffers with wrong metas;
+ * growing masks, compared with an independent computation; and files and masks for which there is no memory.
  */
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * PNG files (gst/regions/pngfile.c): every colour type and depth, interlaced or not, with every filter, written here from
- * known samples; and damaged files.
+ * PNG files (gst/regions/pngfile.c): every colour type and depth, interlaced or not, with every filter, written here
+ * from known samples; and damaged files.
  */
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Polygons to weights (gst/regions/polygon.c). A simple polygon is compared with the area of its part in each pixel, clipped
- * to the four sides of the pixel in turn. A polygon that crosses itself is compared with 64 x 64 points per pixel.
+ * Polygons to weights (gst/regions/polygon.c). A simple polygon is compared with the area of its part in each pixel,
+ * clipped to the four sides of the pixel in turn. A polygon that crosses itself is compared with 64 x 64 points per
+ * pixel.
  */
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Regions over time (gst/regions/tracks.c), without a pipeline: if a detector misses something that moves on as before, it
- * stays covered.
+ * Regions over time (gst/regions/tracks.c), without a pipeline: if a detector misses something that moves on as before,
+ * it stays covered.
  */
 #include <string.h>
 

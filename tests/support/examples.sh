@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# What the tests of the scripts in pipelines/ share: a folder of their own, without a display and without settings of the
-# caller's; and checks. Each sources it. CUDACONVOLVE_BUILD names the build.
+# Sourced by the tests of the scripts in pipelines/: makes a folder of their own, removes the display and the caller's
+# settings, and has their checks. CUDACONVOLVE_BUILD names the build.
 set -euo pipefail
 
 pipelines=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../pipelines" && pwd)
@@ -14,7 +14,7 @@ unset DISPLAY WAYLAND_DISPLAY OUTPUT FRAMES RADIUS FILTER SCALE ALGORITHM AMOUNT
 unset SHAPE STRENGTH SMOOTH MISSING MIN_SIZE START CODEC QUALITY CAMERA
 unset SIGMA MODE KERNEL STREAMS DURATION WIDTH HEIGHT FORMAT PATIENCE
 export OPENCV_LOG_LEVEL=SILENT
-export BACKEND=cpu # no GPU is needed; what one computes is seen to by other tests
+export BACKEND=cpu # needs no GPU; other tests check what a GPU computes
 
 fail()
 {
@@ -42,7 +42,7 @@ expect()
   (($2 $3 $4)) || fail "$1: $2 is not $3 $4"
 }
 
-# refuses WORDS COMMAND...: it fails, says so, and leaves no file.
+# refuses WORDS COMMAND...: checks that the command fails, prints WORDS and leaves no file.
 refuses()
 {
   local words=$1
@@ -55,7 +55,7 @@ refuses()
   [[ -z $(find . -name 'out*' -o -name 'blurred*') ]] || fail "$*: leaves a file"
 }
 
-# H.264 is what people get; where its plugins are missing, Theora and Ogg, which are in the base plugins.
+# Chooses H.264, the usual output; or, if its plugins are missing, Theora in Ogg, from the base plugins.
 type=mp4
 choose_type()
 {

@@ -14,7 +14,7 @@ def output(test):
 
 
 def left_out(test):
-    """What the test says that it skips: all of it where that is its result, or a part of it."""
+    """Returns the lines with which a test says that it was skipped, completely or in part."""
     lines = output(test)
     said = [line for line in lines if line.lower().startswith('skip')]
     return said or (lines[-1:] or ['no reason given'] if test['result'] == 'SKIP' else [])

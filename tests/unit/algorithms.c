@@ -22,8 +22,9 @@
 #define TENSOR_CAPABILITY 80
 #define CAPABILITIES 90, 80, 75, 61
 
-/* Limits of cuda/README.md: taps along an axis of fused, along y for samples of 16 bits, and what they reach; what a row
- * times a column of positive taps reaches on tensor, for samples of 8 bits and of more, and other taps of more. */
+/* Limits in cuda/README.md. fused: taps along an axis, taps along y for samples of two bytes, and reach in samples.
+ * tensor: reach of a row times a column of positive taps, for samples of 8 bits, of two bytes and of more than 10 bits;
+ * and reach of other taps for samples of two bytes. */
 #define FUSED_TAPS 97
 #define FUSED_TAPS_Y_16 65
 #define FUSED_REACH 96
@@ -34,12 +35,12 @@
 
 TestOptions test_options;
 
-#define WIDE 64 /* radii from which on formats take turns: such plans take long to make */
+#define WIDE 64 /* least radius at which not every format is checked, because such plans take long to make */
 #define WIDE_TURNS 6
 
 static const int radii[] = {1, 3, 8, 16, 32, 64, 128, 512};
 static int capability; /* 0: the CPU */
-static guint turn;     /* of borders */
+static guint turn;     /* selects border and capability */
 static gboolean all;
 
 #ifdef HAVE_CUDA
@@ -56,7 +57,7 @@ choose(const CnvPlan *plan, const CnvPlane *plane)
 }
 #endif
 
-/* Plans for GPUs of the capability, or for the CPU. */
+/* Returns a backend that makes plans for GPUs of `capability`, or for the CPU. */
 static const CnvBackend *
 backend(void)
 {
@@ -82,7 +83,7 @@ typedef struct {
   gboolean is_valid;                       /* FALSE: the filter's settings are rejected */
 } Case;
 
-/* alpha: of formats that have it. */
+/* Makes a plan for each algorithm. alpha: has an effect on formats with alpha. */
 static void
 case_init(Case *c, const TestFilter *row, int radius, const CnvFormat *format, CnvAlphaMode alpha, CnvBorder border)
 {
@@ -115,7 +116,7 @@ case_clear(Case *c)
   g_free(c->name);
 }
 
-/* Returns TRUE if all filtered planes of a plan are so. */
+/* Returns TRUE if `is` holds for all filtered planes of a plan. */
 static gboolean
 all_planes(const CnvPlan *plan, gboolean (*is)(const CnvPlan *plan, const CnvPlane *plane))
 {
@@ -131,7 +132,7 @@ has_cells(const CnvPlan *plan, const CnvPlane *plane)
   return plane->cell[CNV_X] > 0;
 }
 
-/* One row times one column, of an array of samples whose channels become levels alike. */
+/* Returns TRUE for one row times one column, on an array of samples whose channels turn sums into levels alike. */
 static gboolean
 is_simple(const CnvPlan *plan, const CnvPlane *plane)
 {
@@ -150,7 +151,7 @@ is_simple(const CnvPlan *plan, const CnvPlane *plane)
   return plane->channels != 3 || plane->copied == 0;
 }
 
-/* Samples, or rows, that the taps reach. */
+/* Returns the reach of the taps: samples along x, rows along y. */
 static int
 reach_of(const CnvPlane *plane, int axis)
 {
@@ -173,7 +174,7 @@ suits_fused(const CnvPlan *plan, const CnvPlane *plane)
          t->n[CNV_Y] <= (plane->component[0].bytes > 1 ? FUSED_TAPS_Y_16 : FUSED_TAPS);
 }
 
-/* Levels that are the middle plus a sum of products, with products that add up to 1 at most. */
+/* Returns TRUE if levels are the middle level plus a sum of products, and taps times gain add up to at most 1. */
 static gboolean
 has_plain_levels(const CnvPlan *plan, const CnvPlane *plane)
 {
@@ -190,7 +191,7 @@ has_plain_levels(const CnvPlan *plan, const CnvPlane *plane)
          plan->n_temporal_taps == 1 && !cnv_border_renormalizes((CnvBorder)plane->border);
 }
 
-/* Positive taps, within reach; of samples of more than 10 bits such that levels are plain. */
+/* Returns TRUE for positive taps within tensor's reach. Samples of more than 10 bits also need plain levels. */
 static gboolean
 suits_tensor(const CnvPlan *plan, const CnvPlane *plane)
 {
@@ -221,8 +222,8 @@ is_not_wide(const CnvPlan *plan, const CnvPlane *plane)
   return MAX(reach_of(plane, CNV_X), reach_of(plane, CNV_Y)) < FUSED_TAPS;
 }
 
-/* auto runs everything, by algorithms that run on the planes that they are chosen for. If tensor or fused runs on all of
- * the frame, auto takes nothing slower; but for taps so wide that tensor can only run them as dense ones. */
+/* auto supports everything, with algorithms that can run on the planes that they are chosen for. If tensor or fused can
+ * filter the whole frame, auto chooses nothing slower, except for taps so wide that tensor runs them as dense ones. */
 static void
 check_auto(const Case *c)
 {
@@ -271,7 +272,7 @@ check_tensor(const Case *c)
     ck_assert_msg(runs(c, CNV_ALGORITHM_TENSOR), "%s: tensor", c->name);
 }
 
-/* TRUE for rows of test_filters that take the radius of the case. */
+/* Returns TRUE for rows of test_filters that use the radius of the case. */
 static gboolean
 takes_radius(const TestFilter *row)
 {
@@ -316,7 +317,7 @@ static const int capabilities[] = {
 #endif
     0};
 
-/* Each filter at each radius, on each format and alpha mode; machines and borders take turns, unless --all is given. */
+/* Each filter, radius, format and alpha mode. Without --all, capabilities and borders alternate. */
 START_TEST(test_properties)
 {
   const TestFilter *row = &test_filters[_i];
@@ -335,7 +336,7 @@ START_TEST(test_properties)
 END_TEST
 
 #ifdef HAVE_CUDA
-/* Filters that tensor rejects at 10 bits although it runs at 8: integers round their taps too much. */
+/* Filters that tensor supports at 8 bits but not at 10, because rounding to integers changes their taps too much. */
 static const struct {
   const char *filter;
   int radius;
@@ -350,7 +351,7 @@ is_only_8_bits(const TestFilter *row, int radius)
   return FALSE;
 }
 
-/* One row times one column, beside a tap on the sample itself perhaps. */
+/* Returns TRUE for one row times one column, or for that plus a tap on the sample itself. */
 static gboolean
 is_a_blur(const CnvPlan *plan, const CnvPlane *plane)
 {
@@ -380,7 +381,7 @@ is_near(const Case *wide)
                     passes && all_planes(passes, is_a_blur) ? is_near_blur : is_near_dense);
 }
 
-/* What tensor does for 8 bits it does for 10, within reach. */
+/* Within its reach, tensor supports at 10 bits what it supports at 8. */
 START_TEST(test_10_bits)
 {
   static const char *const twins[][2] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Taps for decimated samples (plan/decimated.h): what each output makes of its samples, in float64, is near the taps
- * that were asked for, as near as the plan says, and as the contract needs.
+ * Taps for decimated samples (plan/decimated.h): the effective taps of each output, in float64, are near the requested
+ * ones. Their error is the one that the plan states, and within the contract.
  */
 #include <math.h>
 #include <string.h>
@@ -29,7 +29,7 @@ gaussian(const char *format, int radius, int width, int height, CnvAlgorithm req
   return plan;
 }
 
-/* The spline of three boxes, by its definition. */
+/* Computes the spline of three boxes by its definition. */
 static void
 make_spline(double *spline, int step)
 {
@@ -59,7 +59,8 @@ START_TEST(test_spline)
 }
 END_TEST
 
-/* Errors of the taps of a place: squares, and sizes; and how far from its place an output lies. */
+/* Measures the taps of a place. error: the sum of the errors' squares and the sum of their magnitudes. moved: how far
+ * the output is from its place, in samples. */
 static void
 measure(const CnvDecimatedPlaces *places, int place, const float *tap, int n, double error[2], double *moved)
 {
@@ -114,7 +115,7 @@ check(const char *format, int radius, int width, int height, int most)
     sum += (double)tap[i];
   for (int i = 0; i < term->n[CNV_X]; i++)
     of_taps += pow((double)tap[i] / sum, 2);
-  /* Noise of all levels, by both axes: the root of the mean square of its errors. */
+  /* The root mean square error of noise of all levels, filtered along both axes. */
   ck_assert_msg(sqrt(2 * square) * sqrt(of_taps) * plane->full[0] / sqrt(12) <= 0.007,
                 "%s, radius %d: too large errors of noise", format, radius);
   ck_assert_msg(total * plane->full[0] < 0.9, "%s, radius %d: too large an error", format, radius);
@@ -133,8 +134,8 @@ START_TEST(test_places)
 }
 END_TEST
 
-/* A plane that is small for its taps keeps them all, since levels are nearly alike there; for auto also one in which
- * wide taps leave too little contrast. */
+/* A plane that is small for its taps uses all of them, because its levels are nearly equal. With auto, so does a plane
+ * in which wide taps leave too little contrast. */
 START_TEST(test_limits)
 {
   static const struct {

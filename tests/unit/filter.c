@@ -237,7 +237,6 @@ START_TEST(test_rank)
 }
 END_TEST
 
-/* The tap at the anchor lies on the output sample, and the others around it; flip swaps the sides. */
 /* Merged terms are the same kernel, within the given limits. */
 START_TEST(test_merge)
 {
@@ -295,6 +294,7 @@ START_TEST(test_no_merge)
 }
 END_TEST
 
+/* The tap at the anchor is on the output sample, with the others around it. flip swaps the sides. */
 START_TEST(test_anchor_and_flip)
 {
   static const int rows[][5] = {/* anchor, flip, resulting anchor */

@@ -429,7 +429,7 @@ least_tap(const CnvTaps *taps)
   return least;
 }
 
-/* What the filter's row says of the taps is true. Those of custom are the user's. */
+/* Checks that the taps have the properties in the filter's row. Not for custom, whose taps are the user's. */
 static void
 check_group(const CnvFilterInfo *info, const CnvKernel *kernel)
 {

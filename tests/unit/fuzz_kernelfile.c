@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Fuzzing of kernels as text files (gst/properties/kernelfile.c). An input is the contents of a file. Meson builds this with
- * replay.c, which runs the files of corpus/kernelfile/; tests/README.md has the commands for libFuzzer.
+ * Fuzzing of kernels as text files (gst/properties/kernelfile.c). An input is the contents of a file. Meson builds this
+ * with replay.c, which runs the files of corpus/kernelfile/; tests/README.md has the commands for libFuzzer.
  */
 #include <math.h>
 #include <stdio.h>

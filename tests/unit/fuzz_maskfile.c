@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Fuzzing of masks as picture files (gst/regions/maskfile.c, gst/regions/pngfile.c). An input is the contents of a file. Meson builds
- * this with replay.c, which runs the files of corpus/maskfile/; tests/README.md has the commands for libFuzzer.
+ * Fuzzing of masks as picture files (gst/regions/maskfile.c, gst/regions/pngfile.c). An input is the contents of a
+ * file. Meson builds this with replay.c, which runs the files of corpus/maskfile/; tests/README.md has the commands for
+ * libFuzzer.
  */
 #include <stdlib.h>
 #include <string.h>

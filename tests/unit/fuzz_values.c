@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Fuzzing of kernels, rectangles and polygons as property values (gst/properties/values.c), and of the taps made from them. If
- * the first byte of an input is a printable character, the input is the text of an array, as in a pipeline. Otherwise
- * it is a program that builds nested arrays of all kinds of values. Meson builds this with replay.c, which runs the
- * files of corpus/values/; tests/README.md has the commands for libFuzzer.
+ * Fuzzing of kernels, rectangles and polygons as property values (gst/properties/values.c), and of the taps made from
+ * them. If the first byte of an input is a printable character, the input is the text of an array, as in a pipeline.
+ * Otherwise it is a program that builds nested arrays of all kinds of values. Meson builds this with replay.c, which
+ * runs the files of corpus/values/; tests/README.md has the commands for libFuzzer.
  *
  * Leaks are only checked with the corpus in the sanitized run (lsan.supp), because leaks of GStreamer would end every
  * long search.

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Compiles each header alone, included twice, with warnings as errors: in C, and those of include/convolve in C++ too.
-# Headers that need CUDA's are left out where these are missing.
-# usage: headers.sh SOURCE_ROOT C_COMPILER C++_COMPILER [FLAG...]; of C++_COMPILER none C++ is left out
+# Compiles each header by itself, included twice, with warnings as errors: in C, and headers in include/ also in C++.
+# Without CUDA's headers, the headers that need them are skipped.
+# usage: headers.sh SOURCE_ROOT C_COMPILER C++_COMPILER [FLAG...]      C++_COMPILER none: C++ is skipped
 set -eu
 pkg-config --exists gstreamer-check-1.0 gstreamer-video-1.0 || {
   echo "SKIPPED: GStreamer's headers are not here"
@@ -30,7 +30,7 @@ compile() {
   fi
 }
 
-# TRUE where a header of CUDA's is among those that it takes and is not here.
+# misses_cuda HEADER FLAG...: returns 0 if the header needs CUDA's headers and these are missing.
 misses_cuda() {
   header=$1
   shift

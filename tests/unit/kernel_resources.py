@@ -1,26 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the CUDA kernels take of a GPU, from the reports of ptxas that the build keeps, and the limits on that.
+"""Lists the resources that the CUDA kernels use, from the reports of ptxas in the build, and checks their limits.
 
 Usage: kernel_resources.py list REPORT...                a line for each kernel and architecture
        kernel_resources.py check [REPORT... PTX PLUGIN]  skipped without files, in a build without nvcc
 
-Shared memory that is asked for at the launch is not in it. Of older architectures ptxas states the constant memory, too.
+Shared memory that a launch requests is not included. For older architectures ptxas also reports constant memory.
 """
 import re
 import struct
 import sys
 from pathlib import Path
 
-COPY_ENGINE_STACK = 8  # ptxas takes so many bytes for bulk tensor copies on sm_120
+COPY_ENGINE_STACK = 8  # bytes of stack that ptxas uses for bulk tensor copies on sm_120
 MAY_USE_LOCAL_MEMORY = re.compile(r'cnv_(naive|mosaic|stage|cover|one_tap_u\d+)$|^(?!cnv_)')
-# Kernels with block jobs, and copies. All others ask for shared memory at the launch, and may have so many bytes of their
-# own: CNV_SHARED_MAX (cuda/gpu/kinds.h), and that of fused, are the rest.
+# Kernels with block jobs, and copies. For all others the launch requests shared memory, up to CNV_SHARED_MAX
+# (cuda/gpu/kinds.h) or the limit of fused. The limits below are the rest, which such a kernel may declare itself.
 BLOCKS = re.compile(r'cnv_(naive|mosaic|cells|tiled|rows|columns|texture|stage|cover|copy|copy_jobs)$')
 FUSED = re.compile(r'fused')
 TILES_SHARED_MAX, FUSED_SHARED_MAX = 4096, 22528
-KERNELS_MAX = 64  # of an architecture, without the functions that they call
-PLUGIN_MAX = 9_000_000  # bytes that are loaded, with all architectures
+KERNELS_MAX = 64  # per architecture, without the functions that they call
+PLUGIN_MAX = 9_000_000  # loaded bytes of a plugin with all architectures
 DOUBLE = re.compile(r'\.f64\b')
 SKIP = 77
 
@@ -31,7 +31,7 @@ USED = re.compile(r'Used (\d+) registers')
 
 
 class Kernel:
-    """Of one architecture. Functions that are called and not inlined count as kernels without registers."""
+    """A kernel on one architecture. Called functions that are not inlined count as kernels without registers."""
 
     def __init__(self, name, arch):
         self.name, self.arch = name, arch

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Holds the layers of the source, and that no two files need each other.
+"""Checks the layers of the source, and that no files depend on each other in a circle.
 
 Usage: layers.py SOURCE_ROOT ENGINE_ARCHIVE PLUGIN
 
-Each folder may include its own headers and those of the folders in its row, public headers as <convolve/...>. A circle is
-looked for twice: in what headers and sources of one name include, and in what objects of the build take from each other when
-they are linked.
+Each folder may include its own headers and those of the folders in its row; public headers as <convolve/...>. Circles
+are searched twice: among the includes, where a header and the source with its name count as one, and among the symbols
+that the objects of the build use from each other.
 """
 import os
 import re
@@ -56,13 +56,13 @@ def folder_of(path):
 
 
 def find(root, path, name):
-    """The file of the project that an include is of, or None."""
+    """Returns the file of the project that an include names, or None."""
     roots = [path.parent, root / 'include', root / 'cuda', root / 'gst', root / 'pipelines', root]
     return next((base / name for base in roots if (base / name).is_file()), None)
 
 
 def includes(root):
-    """Of each source of a layer, what it includes: (path, line, name, file of the project or None)."""
+    """Yields each include of each source of a layer: (path, line, name, file of the project or None)."""
     for folder in LAYERS:
         for path in sorted((root / folder).iterdir()):
             if path.suffix not in SOURCES:
@@ -84,7 +84,7 @@ def breaks_layer(root, path, name, target):
 
 
 def circles(needs):
-    """The sets of names, of two or more, that need each other (Tarjan)."""
+    """Returns lists of two or more names that depend on each other in a circle (Tarjan)."""
     index, low, stack, found = {}, {}, [], []
 
     def visit(name):
@@ -109,7 +109,7 @@ def circles(needs):
 
 
 def included(root):
-    """A header and the source of the same name count as one."""
+    """Returns what each file includes. A header and the source with its name count as one."""
     needs = defaultdict(set)
     for path, _, _, target in includes(root):
         if target:
@@ -120,16 +120,16 @@ def included(root):
 
 
 def objects_of(root, archive, plugin):
-    """The build's objects; those of sources that have gone since are left over in its folders."""
+    """Returns the build's objects, without objects left over from sources that no longer exist."""
     members = subprocess.run(['ar', 't', archive], check=True, capture_output=True, text=True).stdout.split()
     engine = [path if os.path.exists(path) else os.path.join(os.path.dirname(archive), path) for path in members]
-    # Meson names the object of a source in a folder FOLDER_SOURCE.
+    # Meson names the object of FOLDER/SOURCE FOLDER_SOURCE.
     element = {path.relative_to(root / 'gst').as_posix().replace('/', '_') for path in (root / 'gst').rglob('*.c')}
     return engine + [str(path) for path in Path(plugin + '.p').glob('*.c.o') if path.stem in element]
 
 
 def linked(objects):
-    """Of objects: those whose functions or data each takes."""
+    """Returns for each object the objects whose functions or data it uses."""
     home, wants = {}, defaultdict(set)
     for path in objects:
         lines = subprocess.run(['nm', '-P', path], check=True, capture_output=True, text=True).stdout.splitlines()

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The CUDA engine's schedule, without a GPU: the kernels that a frame's jobs go to. The stand-in driver
- * (support/standin) checks how jobs are cut into tiles. Plans are made for the CPU, and their planes then given the
- * algorithm that a GPU would do them by.
+ * The CUDA engine's schedule, without a GPU: which kernels a frame's jobs go to. The stand-in driver (support/standin)
+ * checks how jobs are cut into tiles. Plans are made for the CPU, and their planes then get an algorithm of the GPU.
  */
 #include "plan/plan.h"
 
@@ -19,7 +18,7 @@
 typedef struct {
   CnvFilterType type;
   int radius;
-  int width, height; /* custom: taps that rise, so that they are of full rank, signed where `step` is below 0 */
+  int width, height; /* custom: taps of full rank, of both signs if `step` is negative */
   double step;
   int temporal_radius;
 } Taps;
@@ -67,7 +66,7 @@ count_launches(const CnvSchedule *schedule, CnvKernelId kernel)
   return n;
 }
 
-/* Jobs that a kind of kernel does. */
+/* Returns the number of jobs of a kernel. */
 static guint
 count_jobs(const CnvSchedule *schedule, CnvKernelId kernel)
 {
@@ -108,7 +107,7 @@ static const Taps blur = {CNV_FILTER_GAUSSIAN, 3}, wide = {CNV_FILTER_GAUSSIAN, 
                   of_3_frames = {CNV_FILTER_GAUSSIAN, 2, .temporal_radius = 1},
                   of_5_frames = {CNV_FILTER_GAUSSIAN, 2, .temporal_radius = 2};
 
-/* All planes of a frame share a launch of the kind that their taps are for. */
+/* All planes of a frame share one launch, of the kernel that suits their taps. */
 START_TEST(test_whole_frames)
 {
   static const struct {
@@ -148,8 +147,8 @@ START_TEST(test_whole_frames)
 }
 END_TEST
 
-/* Words whose alpha is copied, and samples of more than 10 bits, have kernels of their own, unless levels are not plain
- * or taps reach too far. */
+/* Pixels of four bytes with copied alpha, and samples of more than 10 bits, have kernels of their own. Others are used
+ * if levels are not plain or taps reach too far. */
 START_TEST(test_pixels)
 {
   static const struct {
@@ -190,7 +189,7 @@ START_TEST(test_pixels)
 }
 END_TEST
 
-/* Wide gaussians, by decimated samples where that takes less time: planes share the launches. */
+/* Wide gaussians use decimated samples if that is faster. Planes share the launches. */
 START_TEST(test_decimated)
 {
   static const struct {
@@ -226,7 +225,7 @@ START_TEST(test_decimated)
 }
 END_TEST
 
-/* Work of which wide gaussians are not decimated, and the ways in which it is done otherwise. */
+/* Kinds of work for which wide gaussians are decimated, and kinds for which they are not. */
 START_TEST(test_decimated_parts)
 {
   static const CnvRegion shapes[] = {{{13, 10, 300, 250}, 0, CNV_SHAPE_ELLIPSE}, {{13, 10, 300, 250}, 0}};
@@ -280,7 +279,7 @@ START_TEST(test_decimated_parts)
 }
 END_TEST
 
-/* The same plan, then isolated and back: its kernel is found anew. */
+/* The kernel of a plan is chosen again if the work becomes isolated or no longer is. */
 START_TEST(test_decimated_again)
 {
   static const CnvRegion region = {{13, 10, 300, 250}, 0};
@@ -307,7 +306,7 @@ START_TEST(test_decimated_again)
 }
 END_TEST
 
-/* Two sums of a magnitude; chroma, which becomes neutral, has no taps, and shares the launch. */
+/* A magnitude has two sums. Chroma becomes neutral, needs no taps, and shares the launch. */
 START_TEST(test_gradient)
 {
   CnvPlan *plan = plan_of(&gradient, "NV12", CNV_BORDER_CONSTANT, CNV_ALGORITHM_TENSOR);
@@ -322,7 +321,7 @@ START_TEST(test_gradient)
 }
 END_TEST
 
-/* Cells of plain samples have a kernel of their own; cells too large for a block are added up by a launch before it.
+/* Cells of plain samples have a kernel of their own. If they are too large for a block, an earlier launch adds them up.
  * Staged planes, several frames and rows too long for a block go to the kernel mosaic. */
 START_TEST(test_cells)
 {
@@ -365,7 +364,7 @@ START_TEST(test_cells)
 }
 END_TEST
 
-/* Small frames have blocks for half of the multiprocessors or more; blocks of larger ones fit the GPU at once. */
+/* Even small frames have blocks for half of the multiprocessors, and all blocks of any frame fit the GPU at once. */
 START_TEST(test_cells_share)
 {
   static const struct {
@@ -440,7 +439,7 @@ START_TEST(test_regions)
 }
 END_TEST
 
-/* Returns the job of the plan's first plane, with coverage. */
+/* Returns the first job, with coverage added. */
 static CnvJob
 job_with_coverage(const CnvSchedule *schedule)
 {
@@ -450,7 +449,7 @@ job_with_coverage(const CnvSchedule *schedule)
   return job;
 }
 
-/* Kinds with tile jobs take coverage, but neither masks nor moves. */
+/* Kernels with tile jobs support coverage, but no moves. */
 START_TEST(test_coverage)
 {
   static const struct {
@@ -479,7 +478,7 @@ START_TEST(test_coverage)
 }
 END_TEST
 
-/* Jobs that share samples with others have no inner tiles, which the copy engine would write as a whole. */
+/* Jobs that share samples with other jobs have no inner tiles, because the copy engine writes those as a whole. */
 START_TEST(test_shared)
 {
   CnvPlan *plan = plan_of(&blur, "GRAY8", CNV_BORDER_REPLICATE, CNV_ALGORITHM_TENSOR);
@@ -537,7 +536,7 @@ START_TEST(test_kept_tiles)
 }
 END_TEST
 
-/* In place, one launch of tiles runs at once: its blocks read all before one of them writes. */
+/* In place, all blocks of a single launch of tiles run at once: all have read before one of them writes. */
 START_TEST(test_at_once)
 {
   static const CnvRegion ellipse = {{13, 10, 60, 50}, 0, CNV_SHAPE_ELLIPSE};
@@ -570,7 +569,7 @@ START_TEST(test_at_once)
 }
 END_TEST
 
-/* Isolated shapes of one layer are tiles, whose coverage is made as far as blended tiles read it. Others are staged. */
+/* Isolated shapes in one layer have tile jobs, with coverage only where blended tiles read it. Others are staged. */
 START_TEST(test_weighed_tiles)
 {
   static const CnvRegion shapes[] = {{{13, 10, 60, 50}, 0, CNV_SHAPE_ELLIPSE},
@@ -618,7 +617,7 @@ START_TEST(test_weighed_tiles)
 }
 END_TEST
 
-/* Plans of one work share a variant, or are done by two kinds, or where there is no such variant one gives way. */
+/* Plans of one frame share a variant or use two kernels. If no variant suits both, one plan gets another algorithm. */
 START_TEST(test_plans_together)
 {
   static const struct {
@@ -651,7 +650,7 @@ START_TEST(test_plans_together)
 }
 END_TEST
 
-/* The next frame of the same work needs nothing new, also where there is no region and so no launch. */
+/* A frame with the same work needs no new schedule, even if there are no regions and so no launches. */
 START_TEST(test_work_again)
 {
   for (guint n = 0; n <= 2; n++) {
@@ -671,7 +670,7 @@ START_TEST(test_work_again)
 }
 END_TEST
 
-/* A mask is uploaded with the first frame that has it, whatever else moves; a new one of the same cells is another. */
+/* A mask is uploaded once, even if other regions move. A new mask with the same cells is uploaded again. */
 START_TEST(test_masks)
 {
   CnvPlan *plan = plan_of(&blur, "NV12", CNV_BORDER_REPLICATE, CNV_ALGORITHM_TENSOR);
@@ -735,7 +734,7 @@ START_TEST(test_refusals)
 }
 END_TEST
 
-/* Taps of two plans that constant memory does not hold together are in two banks, by their places in each. */
+/* If the taps of two plans do not fit constant memory together, each plan has a bank, with its own indices of taps. */
 START_TEST(test_banks)
 {
   const CnvImage image = {cnv_format_find("GRAY8"), 300, 200, 0.2126, 0.0722, FALSE};
@@ -765,7 +764,7 @@ START_TEST(test_banks)
 
     ck_assert_uint_eq(l->bank, g_array_index(schedule.banks, guint, i));
     ck_assert_uint_le(plane->term[0].taps[0] + (guint)(term->n[CNV_X] * term->n[CNV_Y]), CNV_CONSTANT_TAPS);
-    for (int y = 0; y < term->n[CNV_Y]; y++) /* column by column there */
+    for (int y = 0; y < term->n[CNV_Y]; y++) /* taps are stored column by column */
       ck_assert(taps[5 * term->n[CNV_Y] + y] == (float)cnv_plan_tap(plans[job->job.plan], term, 5, y));
   }
   cnv_schedule_clear(&schedule);

@@ -34,7 +34,7 @@ volume_of(int width, int height, int depth, const double *values)
   return filter;
 }
 
-/* Uses the filter up. */
+/* Takes ownership of the filter. */
 static void
 assert_weights(CnvFilter filter, int n, const double *expected, int expected_anchor)
 {
@@ -158,7 +158,7 @@ START_TEST(test_refused)
 }
 END_TEST
 
-/* Uses the filter up. */
+/* Takes ownership of the filter. */
 static CnvPlan *
 plan_of(CnvFilter filter)
 {
@@ -287,7 +287,7 @@ assert_in_order(const CnvTemporalTap *temporal_tap, guint n, const CnvTemporalTa
                   temporal_tap[i].weight);
 }
 
-/* Uses the filter up. */
+/* Takes ownership of the filter. */
 static void
 assert_rows(CnvFilter filter, const Row *rows, guint n_rows)
 {

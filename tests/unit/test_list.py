@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The list of tests for tests/gpu.sh, which runs them on machines without Meson, in a copy of the build folder.
+"""Writes or checks the list of tests for tests/gpu.sh, which runs them without Meson, in a copy of the build folder.
 
 Usage: test_list.py write BUILD SOURCE LIST DEPFILE   writes it from what Meson knows
-       test_list.py check BUILD GPU_SH                 no test, and no program of tests/, is left out by gpu.sh without a reason
+       test_list.py check BUILD GPU_SH                 fails if gpu.sh leaves out a test or program without a reason
 
-A line a test, its words separated by tabs: suite, name, seconds, variables, --, command. Folders are @BUILD@ and @SOURCE@.
+One line per test, with tabs between words: suite, name, seconds, variables, --, command. Folders: @BUILD@, @SOURCE@.
 """
 import json
 import os
@@ -26,7 +26,7 @@ def suite_of(test):
 
 
 def movable(word, folders):
-    """The same word with names for the folders, of which one may lie in the other."""
+    """Replaces the folders in a word by their names. One folder may be inside the other."""
     for name, folder in folders:
         word = re.sub(re.escape(folder) + '(?=[/:]|$)', name, word)
     if not word or '\t' in word or '\n' in word:
@@ -39,7 +39,7 @@ def write(build, source, path, depfile):
     products = {name for target in read(build, 'targets') for name in target['filename']}
     with open(path, 'w', encoding='utf-8') as out:
         for test in read(build, 'tests'):
-            # Tests run in the build folder, and some of their words are paths from there.
+            # Tests run in the build folder, and some words are paths relative to it.
             paths = [os.path.normpath(os.path.join(build, word)) for word in test['cmd']]
             command = [p if p in products or os.path.isabs(word) else word for p, word in zip(paths, test['cmd'])]
             words = [suite_of(test), test['name'], str(test['timeout'])]

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Tile jobs as the schedule makes them, without a GPU: shared memory holds all that a kernel indexes, tiles all that
- * taps reach, and numbers make the levels of the plan. For wide gaussians: what decimate, decimate_again and interpolate
- * make of a row or a column together, by their words of taps and their lattices, is what the plan's taps make.
+ * Tile jobs as the schedule makes them, without a GPU: shared memory is large enough for what a kernel indexes, tiles
+ * have all samples that taps reach, and a job's numbers give the plan's levels. For wide gaussians, decimate,
+ * decimate_again and interpolate together, with their words of taps and lattices, filter a row or a column like the
+ * plan's taps.
  */
 #include <math.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 #include "support/suite.h"
 
 #define PROCESSORS 16
-#define TAPS_ERROR 0.0035 /* sum of the errors of an output's taps: 0.9 of 255 levels */
+#define TAPS_ERROR 0.0035 /* largest sum of the errors of an output's taps: 0.9 of 255 levels */
 #define LEVEL_ERROR 0.01
 
 /* A plan's filter and frame, and how much of the frame is filtered. */
@@ -116,7 +117,7 @@ plan_of(const Row *row)
   return plan;
 }
 
-/* Has a plan for the CPU run as it would on a GPU. */
+/* Gives the planes of a plan for the CPU an algorithm of the GPU. */
 static void
 set_algorithm(CnvPlan *plan, CnvAlgorithm algorithm)
 {
@@ -126,7 +127,7 @@ set_algorithm(CnvPlan *plan, CnvAlgorithm algorithm)
       plan->plane[p].algorithm = algorithm;
 }
 
-/* What a check looks at. */
+/* The job to check. */
 typedef struct {
   guint row;
   const CnvSchedule *schedule;
@@ -146,7 +147,7 @@ plane_of(const Subject *s)
 
 /* ---- shared memory, and what tiles hold ---- */
 
-/* Rows that the kernel's products reach above and below a tile's outputs, and samples beside them. */
+/* Reach of the kernel's products: rows above and below a tile's outputs, and samples to each side. */
 typedef struct {
   int above, below, lead;
 } Reached;
@@ -168,7 +169,7 @@ reached_by(const Subject *s)
   return (Reached){0, 0, 0};
 }
 
-/* Taps of the plane reach no farther than the kernel's products. */
+/* Checks that the plane's taps reach no farther than the kernel's products. */
 static void
 check_reach(const Subject *s)
 {
@@ -250,7 +251,7 @@ check_fused(const Subject *s)
                    j->mid_bias == plane_of(s)->mid_bias[c]);
 }
 
-/* The level of a flat frame, by the numbers of one_tap. */
+/* Checks the levels of flat frames, computed with the job's numbers for one_tap. */
 static void
 check_one_tap(const Subject *s)
 {
@@ -277,7 +278,7 @@ check_one_tap(const Subject *s)
   }
 }
 
-/* Levels that may lie beyond 0 and full are clamped. */
+/* Checks that levels are clamped if they may be below 0 or above full. */
 static void
 check_clamps(const Subject *s)
 {
@@ -352,14 +353,15 @@ check_interpolate(const Subject *s)
     CHECK(s, j->first_level[i] == j->offset);
 }
 
-/* A number of a fragment of f16: mma.m16n8k16's operand A, of which a lane has four words. */
+/* Returns element (m, k) of a fragment of f16: operand A of mma.m16n8k16, of which each lane has four words. */
 static double
 a_at(const guint32 *words, int m, int k)
 {
   return cnv_from_half((guint16)(words[(m % 8 * 4 + k % 8 / 2) * 4 + m / 8 + k / 8 * 2] >> (k % 2 * 16)));
 }
 
-/* The tap of decimate for sample m of 16 of a row on pixel `at` of its window; and for m of 8 of a column. */
+/* Return a tap of decimate on pixel or row `at` of the window: along_x for sample m of 16 of a row, along_y for sample
+ * m of 8 of a column. */
 static double
 along_x(const guint32 *words, int bytes, int m, int at)
 {
@@ -378,7 +380,7 @@ along_y(const guint32 *words, int m, int at)
   return cnv_from_half((guint16)(words[at / 16 * 64 + (m * 4 + k % 8 / 2) * 2 + k / 8] >> (k % 2 * 16)));
 }
 
-/* An axis of a job of interpolate, with the jobs of the launches before it; again: NULL if there is none. */
+/* An axis of a job of interpolate, with the jobs of the launches before it. again: may be NULL. */
 typedef struct {
   const Subject *subject;
   const CnvTileJob *decimate, *again;
@@ -392,7 +394,7 @@ words_of(const Subject *s, const CnvTileJob *job)
   return &g_array_index(s->schedule->words, guint32, job->bands);
 }
 
-/* Pixels from the job's anchor, or rows from its first, to the window's. */
+/* Converts pixels counted from the job's anchor, or rows counted from its first, to those of the window. */
 static int
 window_at(const Axis *a, int pixel)
 {
@@ -410,7 +412,8 @@ fold(const Axis *a, int pixel, double tap)
     a->folded[at] += tap;
 }
 
-/* Beyond a lattice a sample is the nearest one that it has, which must not see the window: all that it sees is equal. */
+/* Returns the nearest sample of the lattice. If it is another one, checks that it reads only samples outside the
+ * window, on that side: these are all equal. */
 static int
 find_sample(const Axis *a, const CnvLattice *lattice, int sample)
 {
@@ -423,7 +426,7 @@ find_sample(const Axis *a, const CnvLattice *lattice, int sample)
   return found;
 }
 
-/* Adds a sample that decimate makes. */
+/* Adds the taps of a sample that decimate makes, times `times`. */
 static void
 add_first(const Axis *a, int sample, double times)
 {
@@ -442,7 +445,7 @@ add_first(const Axis *a, int sample, double times)
                                 : along_y(words + CNV_DECIMATE_STEPS_X(bytes, 1 << to->shift[CNV_X]) * 128, m, i)));
 }
 
-/* Adds a sample that interpolate reads. */
+/* Adds the taps of a sample that interpolate reads, times `times`. */
 static void
 add_sample(const Axis *a, int sample, double times)
 {
@@ -465,7 +468,8 @@ add_sample(const Axis *a, int sample, double times)
     add_first(a, sample * by - by + 1 + i, times * (double)taps[i]);
 }
 
-/* Adds what interpolate makes of an output: the pixel or row of that number from the anchor. Returns the taps' sum. */
+/* Adds the effective taps of an output: the pixel counted from the anchor, or the row from the first. Returns the sum
+ * of interpolate's taps. */
 static double
 add_output(const Axis *a, int output)
 {
@@ -486,7 +490,7 @@ add_output(const Axis *a, int output)
     int across = CNV_INTERPOLATE_PIXELS(j->channels), left = output / across * across, group = (output - left) / 16;
     int places = CNV_INTERPOLATE_PLACES_X(shift), at = (left >> shift) + d->lead[CNV_X] - d->from.first[CNV_X];
 
-    /* The margin is even, so that it does not matter for where a window begins. */
+    /* The margin of rows is even, so it does not affect where a window begins. */
     words += CNV_INTERPOLATE_PLACES_Y(d->from.shift[CNV_Y]) * fragment;
     words += ((at & 1) * places + (group & (places - 1))) * fragment;
     m = output % 16 / 4 * 2 + output % 2 + output % 4 / 2 * 8;
@@ -504,7 +508,7 @@ add_output(const Axis *a, int output)
   return sum;
 }
 
-/* What an output finds in the window, beside what the plan's taps find there. */
+/* Compares the effective taps of an output, on samples of the window, with the plan's. */
 static void
 check_output(const Axis *a, int output)
 {
@@ -525,7 +529,7 @@ check_output(const Axis *a, int output)
                 a->subject->row, a->subject->variant->name, a->axis, output, error, sum);
 }
 
-/* The job of that kernel for the same pixels. */
+/* Returns the job of a kernel for the same pixels, or NULL. */
 static const CnvTileJob *
 find_job(const Subject *s, CnvKernelId kernel)
 {
@@ -628,7 +632,7 @@ START_TEST(test_jobs)
 
     set_algorithm(used, rows[i].algorithm);
     for (int k = 0; k < plan->n_temporal_taps; k++)
-      frames[k] = (CnvTemporalTap){0, 0.75f * plan->weight[k]}; /* as if some were missing */
+      frames[k] = (CnvTemporalTap){0, 0.75f * plan->weight[k]}; /* too small, as if frames were missing */
     work.whole_frame = rows[i].region == 0;
     work.region = &regions[rows[i].region];
     work.n_regions = rows[i].region ? 1 : 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Taps as fragments for tensor cores: each tap is rebuilt from what the lanes of a warp hold, by the layouts that the
- * PTX manual gives for mma.m16n8k16 and mma.m16n8k32, and compared with the plan's; and the level that a job's numbers
- * make of a flat frame. On the CPU, of plans for the CPU backend.
+ * Taps as fragments for tensor cores. Each tap is rebuilt from the words of a warp's lanes, in the layouts that the PTX
+ * manual gives for mma.m16n8k16 and mma.m16n8k32, and compared with the plan's. Also compares the levels that a job's
+ * numbers give flat frames. Runs on the CPU, with plans for the CPU backend.
  */
 #include <math.h>
 #include <string.h>
@@ -14,22 +14,22 @@
 #include "support/filter.h"
 #include "support/suite.h"
 
-/* Relative to the largest tap, of the products of two axes: f16 numbers, of which some are a step from the nearest so
- * that their sum is right; and two f16 numbers. */
+/* Largest errors of the product of two axes' taps, relative to the largest product. With one f16 number per tap, some
+ * are not the nearest, so that their sum is right; and with two f16 numbers per tap. */
 #define HALF_ERROR 2e-3
 #define EXACT_ERROR 1e-6
-/* Half the least f16 number. */
+/* Half of the smallest positive f16 number. */
 #define LEAST_ERROR ldexp(1, -25)
-/* An integer may be so far from the scaled tap: half of one, and what dividing the sum out does; and the scale, which
- * is read from a gain in float32. */
+/* Largest difference of an integer from its scaled tap: 0.5 for rounding, the rest for dividing out the sum. And
+ * the relative error of the scale, which is computed from a gain in float32. */
 #define INTEGER_ERROR 0.75
 #define SCALE_ERROR 1.2e-7
-/* Of the level of a flat frame; of taps of both signs it stays the same level. */
+/* Largest errors of the level of a flat frame: with positive taps, and with taps of both signs. */
 #define LEVEL_ERROR 0.05
 #define LEVEL_ERROR_SIGNED 0.1
-/* The same of samples of more than 10 bits. */
+/* Likewise, for samples of more than 10 bits. */
 #define LEVEL_ERROR_DEEP 0.004
-/* The largest tap makes good what the others lose to rounding; it is one of these. */
+/* The largest tap compensates for the rounding of the others. It is above LARGE_INTEGER, and may be this far off. */
 #define LARGE_INTEGER 4096
 #define LARGEST_ERROR 64
 
@@ -125,7 +125,7 @@ plan_of(const Row *row, const char *format)
 
 /* ---- the plan's taps ---- */
 
-/* A plane's job and words, as a kind makes them. */
+/* A plane with the job and the words that a kind makes for it. */
 typedef struct {
   const char *name;
   const CnvPlan *plan;
@@ -145,7 +145,8 @@ keeps_apart(const Fixture *f)
   return f->plane->combine == CNV_COMBINE_MAGNITUDE;
 }
 
-/* The plan's tap at (x, y) from the anchor, of one frame and term of a magnitude, without the weight of the frame. */
+/* Returns the plan's tap at (x, y) from the anchor, for one frame, without its weight. term: only for a magnitude,
+ * which has two sums. */
 static double
 expected_tap(const Fixture *f, int frame, int term, int x, int y)
 {
@@ -175,7 +176,7 @@ sum_of_taps(const Fixture *f, int frame, int term)
   return sum;
 }
 
-/* The same of all frames with their weights. */
+/* Likewise, the sum over all frames, times their weights. */
 static double
 weighted_sum(const Fixture *f, int term)
 {
@@ -197,7 +198,7 @@ is_signed(const Fixture *f)
   return FALSE;
 }
 
-/* The level of a frame that has one value everywhere, as plan.h has it. */
+/* Returns the level of a flat frame, as plan.h defines it. */
 static double
 expected_level(const Fixture *f, double value)
 {
@@ -222,7 +223,7 @@ check_level(const Fixture *f, double value, double got)
 
 /* ---- blur ---- */
 
-/* Element of A at a row and column of 16. */
+/* Returns the element of operand A at row `row` and column k, both below 16. */
 static double
 a_at(const guint32 *words, int row, int k)
 {
@@ -231,21 +232,22 @@ a_at(const guint32 *words, int row, int k)
   return cnv_from_half((guint16)(words[lane * 4 + word] >> (k % 2 * 16)));
 }
 
-/* Place among 16 of one that a lane has as the first, second, ... of its two pairs: its four are neighbours along x. */
+/* Returns the index in the operand of sample i of 16. A lane has two pairs, and its four samples are neighbours along
+ * x. */
 static int
 neighbour_at(int i)
 {
   return i / 4 * 2 + i % 4 / 2 * 8 + i % 2;
 }
 
-/* The same of 16 rows of pixels, in each half the even ones first: a lane has two that are four apart. */
+/* Likewise for 16 rows of pixels. In each half, rows that are four apart are next to each other, for one lane. */
 static int
 row_of_pixels_at(int i)
 {
   return i / 8 * 8 + i % 4 * 2 + i % 8 / 4;
 }
 
-/* Row or column of A that is output or sample i of 16. */
+/* Returns the row or column of A for output or sample i of 16. */
 static int
 place_at(const Fixture *f, int axis, int i)
 {
@@ -254,7 +256,7 @@ place_at(const Fixture *f, int axis, int i)
   return f->variant->pixels ? row_of_pixels_at(i) : i;
 }
 
-/* What the numbers of a part are multiplied by. */
+/* Returns the factor by which a part's numbers are multiplied. */
 static double
 unit_of(const Fixture *f, int axis, int part)
 {
@@ -263,7 +265,8 @@ unit_of(const Fixture *f, int axis, int part)
   return axis == CNV_X ? CNV_DEEP_UNIT : CNV_DEEP_ROW_UNIT;
 }
 
-/* The taps by distance from the output, -lead to lead, in `taps`; every output has them, and no others. */
+/* Stores the taps by distance from the output, -lead to lead, and checks that every output has these taps and no
+ * others. */
 static void
 rebuild_band(const Fixture *f, const guint32 *words, int axis, double *taps)
 {
@@ -280,7 +283,7 @@ rebuild_band(const Fixture *f, const guint32 *words, int axis, double *taps)
         got += a_at(words + (part * steps + at / 16) * 128, row, k) / unit_of(f, axis, part);
       if (ABS(away) <= lead && out == 0)
         taps[lead + away] = got;
-      /* Output 0 does not reach those behind it farther than the others before it do. */
+      /* Output 0 comes first, and sets all taps. The others must have equal ones, and 0 elsewhere. */
       ck_assert_msg(ABS(away) <= lead ? got == taps[lead + away] : got == 0, "%s: output %d has %g on %d", f->name, out,
                     got, at);
     }
@@ -306,7 +309,7 @@ largest_of(const double *taps, int lead)
   return largest;
 }
 
-/* The distance from the smallest of n taps, as f16, to the next number. */
+/* Returns the distance from the smallest tap, as f16, to the next f16 number. */
 static double
 least_spacing(const double *taps, int lead)
 {
@@ -318,8 +321,8 @@ least_spacing(const double *taps, int lead)
   return least;
 }
 
-/* The sum of taps in one f16 number each is that of the taps, to within what the least of a column's can make good.
- * sum_x: of the row's, times the weights of all frames. */
+/* Checks that taps of one f16 number each have the right sum, to within one step of the smallest tap of the column.
+ * sum_x: sum of the row's taps, times the weights of all frames. */
 static void
 check_sums(const Fixture *f, double sum_x, const double *y, int lead_y)
 {
@@ -330,7 +333,7 @@ check_sums(const Fixture *f, double sum_x, const double *y, int lead_y)
                 "%s: taps add up to %g, not %g", f->name, got, expected);
 }
 
-/* The row of taps times the column's are the plane's; returns the row's sum. */
+/* Checks that the row times the column of taps gives the plane's taps. Returns the sum of the row. */
 static double
 check_row_of_blur(const Fixture *f, const double *y, int lead_y)
 {
@@ -355,7 +358,7 @@ check_row_of_blur(const Fixture *f, const double *y, int lead_y)
   return sum;
 }
 
-/* Sum of the numbers of a part of a row's taps. */
+/* Returns the sum of a part's numbers, for the row of taps. */
 static double
 sum_of_part(const Fixture *f, int part)
 {
@@ -367,14 +370,14 @@ sum_of_part(const Fixture *f, int part)
   return sum;
 }
 
-/* The row sum of a frame that has one value everywhere, of samples of more than 10 bits. */
+/* Returns the row sum of a flat frame with samples of more than 10 bits. */
 static double
 deep_row_sum(const Fixture *f, int value)
 {
   int high = 1024 + value / CNV_DEEP_UNIT, low = 1024 + value % CNV_DEEP_UNIT;
   double main = sum_of_part(f, 0) * high + f->job.first_sum[0];
 
-  /* Exact in float32, however the products are added up. */
+  /* Must be exact in float32, in whatever order the products are added. */
   ck_assert_msg((float)main == main && fabs(main) < 2048, "%s: %d makes %.17g", f->name, value, main);
   return CNV_DEEP_UNIT * main + sum_of_part(f, 0) * low + sum_of_part(f, 1) * high + f->job.first_level[0];
 }
@@ -414,7 +417,7 @@ check_blur(const Fixture *f, guint n_words)
     check_deep_levels(f, y, lead_y);
   for (int i = 0; i <= 2 && !f->variant->deep; i++) {
     double value = rint(f->plane->full[f->channel] * i / 2);
-    /* Sums over time are about 0 already. */
+    /* With several frames, samples are already relative to mid. */
     double row = sum_x * (n_frames > 1 ? weight * (value - mid) : 1024 + value) + f->job.first_sum[0];
 
     check_level(f, value, sum_of(y, lead_y) * row + f->job.center * (value - mid) + f->job.offset - 1024);
@@ -423,14 +426,14 @@ check_blur(const Fixture *f, guint n_words)
 
 /* ---- dense ---- */
 
-/* Products that share a window. */
+/* Returns the number of products that share a window. */
 static int
 n_products(const Fixture *f)
 {
   return CNV_DENSE_PRODUCTS(f->variant->bytes, f->variant->k_x);
 }
 
-/* Byte k of 32 of output `out` of a window: in the operand B of one of its products. */
+/* Returns byte k of 32 for output `out` of a window, in operand B of one of the window's products. */
 static int
 b_at(const Fixture *f, const guint32 *words, int k, int out)
 {
@@ -439,7 +442,7 @@ b_at(const Fixture *f, const guint32 *words, int k, int out)
   return (gint8)(words[product * 64 + lane * 2 + k / 16] >> (k % 4 * 8));
 }
 
-/* The integer that a byte of one of two rows of samples is multiplied with. */
+/* Returns the integer by which a byte of one of two rows of samples is multiplied. */
 static double
 integer_at(const Fixture *f, const guint32 *words, int term, int out, int row, int byte)
 {
@@ -452,8 +455,8 @@ integer_at(const Fixture *f, const guint32 *words, int term, int out, int row, i
   return integer;
 }
 
-/* Row i of the taps of all frames, in pairs of frames all frames' first rows before the next; of one term, in the words
- * of two of them; returns the sum of its integers. */
+/* Checks row i of the taps of all frames, for one term. With pairs of frames, the first rows of all frames come before
+ * the second rows. words: of the two rows with i. Returns the sum of the row's integers. */
 static double
 check_row(const Fixture *f, const guint32 *words, int n_rows, int i, int term, double *magnitude)
 {
@@ -471,7 +474,7 @@ check_row(const Fixture *f, const guint32 *words, int n_rows, int i, int term, d
 
       if (away % C == 0)
         expected = weight * expected_tap(f, frame, term, away / C, j - f->job.term.anchor[CNV_Y]);
-      /* Where the gain is 0, as of chroma that becomes neutral, taps may be any. */
+      /* If the gain is 0, as for chroma that becomes neutral, any taps are right. */
       ck_assert_msg(unit == 0 ||
                         fabs(got - expected / unit) <= (expected == 0 ? 0 : INTEGER_ERROR + SCALE_ERROR * fabs(got)) +
                                                            (fabs(got) > LARGE_INTEGER ? LARGEST_ERROR : 0),
@@ -495,7 +498,7 @@ check_dense(const Fixture *f, guint n_words)
   double sum[2] = {0, 0}, magnitude = 0;
 
   ck_assert_uint_eq(n_words, (guint)((n_all + 1) / 2 * words_of_two));
-  /* Where the gain is 0, nothing is read. */
+  /* If the gain is 0, no rows are read. */
   ck_assert_int_eq(f->job.term.n[CNV_Y], f->plane->gain[f->channel] == 0 ? 0 : n_rows);
   for (int i = 0; i < n_all; i++)
     for (int t = 0; t < v->terms; t++)
@@ -520,7 +523,7 @@ check_dense(const Fixture *f, guint n_words)
 
 static gboolean used[2][MAX_VARIANTS]; /* of blur and dense */
 
-/* TRUE where the kind takes the plane. */
+/* Returns TRUE if the kind supports the plane, whose job and words are then checked. */
 static gboolean
 check_kind(Fixture *f, gboolean is_dense)
 {
@@ -551,7 +554,7 @@ check_kind(Fixture *f, gboolean is_dense)
   return fits;
 }
 
-/* Only blur weighs samples, and not of all planes. */
+/* Checks the planes whose samples are weighed. Only blur supports these, and not all of them. */
 static void
 check_weighed(const CnvPlan *plan, const char *name)
 {
@@ -583,7 +586,7 @@ check_plan(const Row *row, const char *format)
       f.channel++;
     fits = check_kind(&f, FALSE);
     fits |= check_kind(&f, TRUE);
-    /* Of more than 10 bits tests/unit/algorithms.c says what must fit. */
+    /* For more than 10 bits, tests/unit/algorithms.c checks what must fit. */
     ck_assert_msg(fits || plane->channels > 2 || (row->scale > 1 && plane->component[0].bytes > 1) ||
                       plane->full[f.channel] > 1023,
                   "%s is refused", name);
@@ -591,7 +594,7 @@ check_plan(const Row *row, const char *format)
   cnv_plan_unref(plan);
 }
 
-/* Every variant does some plane. */
+/* Checks all plans, and that every variant is used by some plane. */
 START_TEST(test_words)
 {
   static const char *const formats[] = {"GRAY8",     "NV12",      "BGR",     "RGBx",      "P010_10LE",
@@ -609,8 +612,8 @@ START_TEST(test_words)
 }
 END_TEST
 
-/* Digits that a sum is made of, where dense does the plane: taps that are small integers, signed or not, need but one;
- * samples of two bytes take one more. */
+/* Digits per integer in dense. Samples of one byte: one digit if taps are small integers, signed or not, else two.
+ * Samples of two bytes: three. */
 START_TEST(test_digits)
 {
   static const struct {

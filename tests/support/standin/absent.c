@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Entries of libcuda that GStreamer's CUDA library looks up: those that nobody here calls, and an older name. cuda.h,
- * whose prototypes these do not have, is not included.
+ * Entries of libcuda that GStreamer's CUDA library looks up, but that are not called here, and an older name of one
+ * that is. cuda.h is not included, because its prototypes differ.
  */
 #define NOT_SUPPORTED 801
 

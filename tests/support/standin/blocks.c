@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Kernels with block jobs: a launch's blocks are shared out among jobs.
+ * Kernels with block jobs: each job has some of the launch's blocks.
  */
 #include <string.h>
 
@@ -22,7 +22,7 @@ read_array(const KernelRun *run, guint64 address, gsize size)
   return standin_access(run->op, address, size, FALSE, run->name);
 }
 
-/* The coverage of all jobs, of which the job's own is accessed. */
+/* Accesses the job's coverage. Returns the coverage of all jobs, or NULL. */
 static const guint8 *
 find_coverage(const KernelRun *run, guint64 coverage, const CnvJob *job, gboolean writes)
 {
@@ -63,7 +63,7 @@ blocks_cover(const KernelRun *run)
   }
 }
 
-/* Samples or pixels that a block makes, and how many of them there are. */
+/* Computes along each axis what a block makes (samples, pixels or cells), and how many of them the job has. */
 static void
 expect_size(const KernelRun *run, const BlockJob *opened, int by[2], int extent[2])
 {
@@ -81,7 +81,7 @@ expect_size(const KernelRun *run, const BlockJob *opened, int by[2], int extent[
   }
 }
 
-/* Blocks of a job lie side by side: they make each sample once where they reach far enough. */
+/* Checks that a job's blocks reach its ends. As they are side by side, each sample is then made once. */
 static void
 check_blocks(const KernelRun *run, const BlockJob *opened, int n_blocks)
 {
@@ -120,7 +120,7 @@ open_job(const KernelRun *run, const CnvBlockJob *from, BlockJob *opened)
 
 /* ---- mosaic ---- */
 
-/* A cell, in the padded samples. */
+/* A cell: pixels and rows of the padded samples. */
 typedef struct {
   int x, end_x, y, end_y;
 } Cell;
@@ -148,12 +148,12 @@ cell_mean(const CnvBlock *b, const Padded *from, int channel, Cell cell)
   return sum / ((cell.end_x - cell.x) * (cell.end_y - cell.y));
 }
 
-/* Sets the job's samples to the means of their cells. One of the same cell as its neighbour's takes that one's. */
+/* Sets the job's samples to the means of their cells. A sample in its neighbour's cell copies the neighbour's mean. */
 static void
 set_means(const CnvBlock *b, const Padded *from, Reach reach, double *acc)
 {
   const int C = b->a.channels, row = b->job.width * C;
-  Cell *above = g_new0(Cell, b->job.width); /* of the row above, and of this one so far */
+  Cell *above = g_new0(Cell, b->job.width); /* cells of the row above, and of this row so far */
 
   for (int i = 0; i < row * b->job.height; i++) {
     const int x = i % row / C, channel = i % C;
@@ -171,7 +171,7 @@ set_means(const CnvBlock *b, const Padded *from, Reach reach, double *acc)
   g_free(above);
 }
 
-/* Pixels and rows of the first and the last cell of a job that lie outside of it. */
+/* Returns how far the job's first and last cells reach beyond it. */
 static Reach
 cells_reach(const CnvBlock *b)
 {
@@ -205,7 +205,7 @@ mosaic_job(const BlockJob *opened)
   samples_store(&opened->job, acc);
 }
 
-/* Reports an edge of a block's row of 16 bytes that the block's threads do not reach. width: bytes; stride: of rows. */
+/* Reports a row of a block that has more chunks of 16 bytes than the block has threads for. width, stride: in bytes. */
 static void
 check_threads(const KernelRun *run, const CnvCellBlocks *cells, guint64 address, int stride, int width)
 {
@@ -216,7 +216,7 @@ check_threads(const KernelRun *run, const CnvCellBlocks *cells, guint64 address,
                    CNV_CELLS_CHUNK);
 }
 
-/* How the job is divided, as the kernel's threads and shared memory allow it. */
+/* Checks that the kernel's threads and shared memory suffice for the division of the job. */
 static void
 check_cells(const KernelRun *run, const BlockJob *opened)
 {
@@ -259,7 +259,7 @@ sums_of_cells(const KernelRun *run, const BlockJob *opened, gboolean writes)
               writes, "sum of a slice of a cell");
 }
 
-/* Row sums of all terms. */
+/* Marks the row sums of all terms, or looks for the marks. */
 static void
 sums_of_rows(const KernelRun *run, const BlockJob *opened, gboolean writes)
 {
@@ -276,7 +276,7 @@ sums_of_rows(const KernelRun *run, const BlockJob *opened, gboolean writes)
   }
 }
 
-/* A texture over the samples from `start` on, up to that at `last`. */
+/* Checks that a texture begins at `start` and contains the sample at `last`. */
 static void
 check_texture(const KernelRun *run, guint64 object, guint64 start, guint64 last, int bytes)
 {
@@ -318,7 +318,8 @@ sum_job(const BlockJob *opened)
     g_free(sums[t]);
 }
 
-/* Makes the sums of kinds that make no samples. Returns TRUE for these; of the others finds the sums that they need. */
+/* Marks the sums of kinds that make only sums, and returns TRUE for them. For other kinds, looks for the sums that they
+ * need. */
 static gboolean
 only_sums(const KernelRun *run, const BlockJob *opened)
 {
@@ -339,8 +340,8 @@ only_sums(const KernelRun *run, const BlockJob *opened)
 
 /* ---- staged planes ---- */
 
-/* Gives `frame` the memory of a component's samples, as the host reads it: of those that stand for the job's pixels,
- * moved by so many; FALSE where it may not. */
+/* Accesses the samples of component c for the job's pixels, moved by (move_x, move_y), and stores their plane's host
+ * pointer in `frame`. Returns FALSE if the access is not allowed. */
 static gboolean
 open_component(const KernelRun *run, const BlockJob *opened, int c, int move_x, int move_y, gboolean write,
                CnvFrame *frame)
@@ -369,7 +370,7 @@ open_component(const KernelRun *run, const BlockJob *opened, int c, int move_x, 
   return memory != NULL;
 }
 
-/* The weight of a pixel: alpha, the job's coverage, or both. */
+/* Returns the weight of a pixel: alpha, the job's coverage, or their product. */
 static double
 stage_weight(const BlockJob *opened, const CnvFrame *frame, int x, int y)
 {
@@ -408,9 +409,9 @@ stage_in_job(const KernelRun *run, const BlockJob *opened)
   }
 }
 
-/* A job on its way out. */
+/* The memory of a job of stage_out. */
 typedef struct {
-  CnvFrame in, back, out; /* the input at the job and at the place that it is written to, and the output there */
+  CnvFrame in, back, out; /* input at the job; input and output at the job's target */
 } Staged;
 
 static guint

@@ -10,7 +10,7 @@
  *   tiles.c     tile jobs
  *   samples.c   samples of a job's window, sums of taps, and how they are stored
  *
- * All is called with the driver's lock.
+ * All functions are called with the driver's lock held.
  */
 #pragma once
 
@@ -20,7 +20,7 @@ G_BEGIN_DECLS
 
 #define STANDIN_STREAMS 64 /* at a time, the default ones included */
 
-/* When something happened, as far as it is known: of each stream the number of the last thing done before it. */
+/* A vector clock: for each stream, the number of the last op that is known to be done before an event. */
 typedef struct {
   guint64 at[STANDIN_STREAMS];
 } Clock;
@@ -31,41 +31,42 @@ typedef struct Op Op;
 
 /* ---- memory.c ---- */
 
-/* Device addresses are this far from the host's memory behind them, where no program can have any. */
+/* A device address is the address of the host's memory for it plus this. No program can have memory there. */
 #define DEVICE_BIAS ((guint64)1 << 60)
 
 typedef struct {
-  guint64 address; /* as the caller knows it */
+  guint64 address; /* as the caller knows it: a device address, or the host's if pinned */
   gsize size;
   guint8 *host; /* where the bytes are */
   Context *context;
   gboolean pinned;  /* page-locked memory of the host */
-  gboolean is_part; /* of a module, with which it goes */
-  gboolean is_left; /* it counted readers, and another did after it */
-  GArray *accesses; /* Access: those that later ones may have to come after */
-  guint8 *written;  /* by the launch that is being done: how often each byte was; NULL: not yet */
+  gboolean is_part; /* of a module, and freed with it */
+  gboolean is_left; /* it counted readers, and later another allocation did */
+  GArray *accesses; /* Access: those with which later ones must be in order */
+  guint8 *written;  /* how often the present launch wrote each byte; NULL: not yet */
 } Allocation;
 
 Allocation *standin_alloc(Context *context, gsize size, gboolean pinned);
-/* FALSE where no allocation begins there. */
+/* Returns FALSE if no allocation of that kind begins there. */
 gboolean standin_free(guint64 address, gboolean pinned);
 void standin_free_allocation(Allocation *allocation);
 void standin_free_context(Context *context);
 Allocation *standin_find(guint64 address);
 void standin_count_memory(StandinCount *count);
 
-/* The host's pointer to bytes that an op, or the host (NULL), reads or writes; NULL, and a report, where they are not
- * all of one allocation. Reports accesses that nothing orders. */
+/* Returns the host's pointer to bytes that an op reads or writes. op: NULL: the host itself accesses them. Returns NULL
+ * and reports it if the bytes are not all in one allocation. Reports accesses that are not in order with others. */
 guint8 *standin_access(const Op *op, guint64 address, gsize size, gboolean write, const char *what);
-/* The same of rows of so many bytes. */
+/* Like standin_access, for rows of `row` bytes. */
 guint8 *standin_access_rows(const Op *op, guint64 address, gint64 stride, gsize row, gsize rows, gboolean write,
                             const char *what);
-/* Counts, for an allocation that holds the address, how often each byte is written from now on; NULL for none. */
+/* Returns the counts of writes for the bytes from the address on, which the caller increments. All are 0 after
+ * standin_forget_written. Returns NULL if no allocation has the address. */
 guint8 *standin_written(guint64 address);
 void standin_forget_written(void);
 void standin_forget_accesses(void);
 
-/* All reports so far. g_free. */
+/* Returns all reports so far. Free with g_free. */
 char *standin_take_reports(gboolean forget);
 void standin_report(const char *format, ...) G_GNUC_PRINTF(1, 2);
 
@@ -77,37 +78,38 @@ struct Op {
   int refs;
   Stream *stream;
   guint64 number; /* on its stream, from 1 */
-  Clock clock;    /* what is done before it, and itself */
-  OpFunc run;     /* NULL: nothing to do but to wait */
-  gpointer data;  /* g_free */
-  Op *after;      /* of another stream, to be done before */
+  Clock clock;    /* the ops that are done before it, and itself */
+  OpFunc run;     /* NULL: does nothing */
+  gpointer data;  /* freed with g_free */
+  Op *after;      /* an op of another stream that must be done first; may be NULL */
   gboolean done;
-  gint64 when; /* it was done, in microseconds */
+  gint64 when; /* monotonic time at which it was done, in microseconds */
 };
 
 Stream *standin_stream_new(Context *context, gboolean blocking);
 void standin_stream_free(Stream *stream);
 void standin_streams_free_context(Context *context);
-/* NULL where it is none. 0, 1 and 2 are the default ones. */
+/* Returns NULL if the handle is no stream. 0, 1 and 2 are default streams. */
 Stream *standin_stream(CUstream handle);
 guint standin_count_streams(void);
 
-/* Puts something on a stream. Takes data. Returns the op, which the stream owns. */
+/* Adds an op to a stream, and takes ownership of data. after: an op that must be done first; may be NULL. Returns the
+ * op, which the stream owns. */
 Op *standin_start(Stream *stream, OpFunc run, gpointer data, Op *after);
 Op *standin_op_ref(Op *op);
 void standin_op_unref(Op *op); /* NULL is allowed */
-/* Does all up to an op, by whatever it waits for, and has the host know of it. */
+/* Runs an op and all that it waits for, and then counts them as done before what the host does. */
 void standin_finish_op(Op *op);
 void standin_finish_stream(Stream *stream);
 void standin_finish_all(void);
-/* Does all queued work, without telling the host. */
+/* Runs all queued ops. The host does not know that they are done: its accesses are not in order with them. */
 void standin_run_all(void);
-/* What is not done never will be: the device is lost. */
+/* Drops the work of all ops that are not done, as if the device were lost. */
 void standin_lose_all(void);
-/* At any call: with STANDIN_RANDOM some of what can be done is. */
+/* Runs some ops that are ready, with STANDIN_RANDOM. Called at the start of every entry. */
 void standin_some_time_passes(void);
 void standin_set_order(StandinOrder order, guint32 seed);
-/* What the host knows to be done. */
+/* Returns the ops that the host knows to be done. */
 const Clock *standin_host_clock(void);
 int standin_stream_slot(const Stream *stream);
 
@@ -128,22 +130,22 @@ typedef struct {
 const StandinKernel *standin_kernel_find(const char *name);
 const char *standin_kernel_name(const StandinKernel *kernel);
 gsize standin_kernel_args_size(const StandinKernel *kernel);
-/* taps: constant memory of the kernel's module. */
+/* Runs a kernel. taps: address of its module's constant memory. */
 void standin_kernel_run(const StandinKernel *kernel, const Op *op, const LaunchSize *size, const void *args,
                         guint64 taps);
 
 /* ---- entries.c ---- */
 
-/* Ten times the major number, and the minor one: 90, or STANDIN_CAPABILITY in the environment. */
+/* Returns the compute capability as 10 * major + minor: 90, or STANDIN_CAPABILITY in the environment. */
 int standin_capability(void);
 
 /* A tensor map as the stand-in encodes it. */
 typedef struct {
-  guint64 address, dim[4], stride[3]; /* in words of 32 bits; bytes */
+  guint64 address, dim[4], stride[3]; /* dim: in words of 32 bits; stride: in bytes */
   guint32 box[4];
 } StandinMap;
 
-/* Device address, size in bytes and sample size of a texture; FALSE where there is no such texture. */
+/* Stores the device address and the size in bytes of a texture. Returns FALSE if there is no such texture. */
 gboolean standin_texture(guint64 object, guint64 *address, gsize *size);
 
 G_END_DECLS

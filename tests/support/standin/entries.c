@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SHARED_USUAL (48 * 1024)    /* bytes of shared memory that a launch need not ask for */
+#define SHARED_USUAL (48 * 1024)    /* bytes of shared memory that any kernel may use */
 #define SHARED_MOST (227 * 1024)    /* compute capability 9.0 */
-#define REPORTED 99                 /* exit status */
-#define MOST_BYTES ((gsize)8 << 30) /* of device memory, where no test says less */
+#define REPORTED 99                 /* exit status if there are reports */
+#define MOST_BYTES ((gsize)8 << 30) /* of device memory, unless set_memory sets a limit */
 
 struct Context {
   gboolean primary;
@@ -20,14 +20,14 @@ struct Context {
 
 typedef struct {
   Context *context;
-  Allocation *taps; /* constant memory; NULL until asked for */
+  Allocation *taps; /* constant memory; NULL until its address is queried */
   GPtrArray *functions;
 } Module;
 
 typedef struct {
   Module *module;
   const StandinKernel *kernel;
-  guint shared_bytes; /* that it may ask for */
+  guint shared_bytes; /* most that a launch may request */
 } Function;
 
 typedef struct {
@@ -41,13 +41,13 @@ typedef struct {
   gsize size;
 } Texture;
 
-/* What a call does, as far as faults go. */
+/* What a call does and how it fails. */
 typedef enum {
-  ASKS,   /* never fails, and counts for nothing */
+  ASKS,   /* only queries: never fails, and is not counted */
   DOES,   /* fails without effect */
-  ALLOCS, /* the same, of memory */
-  PUSHES,
-  ENDS, /* has its effect all the same */
+  ALLOCS, /* likewise; allocates memory */
+  PUSHES, /* likewise; cuCtxPushCurrent */
+  ENDS,   /* frees or ends something: fails, but has its effect */
 } Kind;
 
 static GRecMutex lock;
@@ -121,7 +121,7 @@ counts(Kind kind)
   }
 }
 
-/* The result that a call is to have. Takes the lock. */
+/* Begins a call: takes the lock, and returns the result that the call should have. */
 static CUresult
 begin(const char *name, Kind kind, gconstpointer caller)
 {
@@ -135,7 +135,7 @@ begin(const char *name, Kind kind, gconstpointer caller)
   if (!failed_entry)
     failed_entry = name;
   if (fault.for_good && (fault.result == CUDA_ERROR_LAUNCH_FAILED || fault.calls == STANDIN_CALLS_PUSH))
-    standin_lose_all(); /* a context that is broken, or gone */
+    standin_lose_all(); /* the context is broken, or can no longer be pushed */
   return fault.result;
 }
 
@@ -146,7 +146,7 @@ end(CUresult result)
   return result;
 }
 
-/* An entry that does nothing where it is to fail, or no context is current. */
+/* Begins an entry that does nothing if it should fail or if no context is current. */
 #define BEGIN(kind)                                                                                                    \
   CUresult result = begin(__func__, kind, __builtin_return_address(0));                                                \
                                                                                                                        \
@@ -155,7 +155,7 @@ end(CUresult result)
   if (result != CUDA_SUCCESS)                                                                                          \
   return end(result)
 
-/* One that has its effect in any case. */
+/* Begins an entry that has its effect even if it fails. */
 #define BEGIN_END() CUresult result = begin(__func__, ENDS, __builtin_return_address(0))
 
 static CUresult
@@ -318,7 +318,7 @@ event_free(gpointer data)
   g_free(event);
 }
 
-/* Frees what of a set is of a context; each of its structures begins with that. */
+/* Frees a context's members of a set. Each member is a structure that begins with its context. */
 static void
 free_of_context(GHashTable *set, const Context *context, GDestroyNotify free_it)
 {
@@ -380,7 +380,7 @@ cuDevicePrimaryCtxRelease(CUdevice device)
   return end(result);
 }
 
-/* cuda.h of newer toolkits maps the name to a version of other arguments. */
+/* Newer versions of cuda.h map the name cuCtxCreate to an entry with other arguments. */
 CUresult cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device);
 
 CUresult
@@ -672,7 +672,7 @@ typedef struct {
   gint64 to_stride, from_stride;
   gsize row, rows;
   gboolean to_host, from_host; /* memory that is not page-locked */
-  guint8 bytes[];              /* from there, taken when the copy was started; empty otherwise */
+  guint8 bytes[];              /* from_host: contents of the source at the start of the copy; else empty */
 } Copy;
 
 static gboolean
@@ -696,7 +696,7 @@ run_copy(const Op *op, gpointer data)
     memcpy(to + y * c->to_stride, from + y * from_stride, c->row);
 }
 
-/* Memory of the host that is not page-locked is read before the call returns, and written too. */
+/* Starts a copy. Host memory that is not page-locked is read or written before the call returns. */
 static void
 start_copy(const Copy *c, CUstream handle)
 {
@@ -966,7 +966,7 @@ standin_texture(guint64 object, guint64 *address, gsize *size)
   return TRUE;
 }
 
-/* The driver takes such a map, of up to four dimensions, and checks the same. */
+/* Accepts only maps like the engine's, of four dimensions, and makes the driver's checks. */
 CUresult
 cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *address,
                        const cuuint64_t *dim, const cuuint64_t *stride, const cuuint32_t *box,
@@ -1043,7 +1043,7 @@ cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, un
   return end(launch(__func__, function, &size, stream, args));
 }
 
-/* A kernel that may begin while the one before it ends waits for that by itself: it is done as any other. */
+/* A launch that may begin before the kernel before it ends is done like any other: such a kernel waits by itself. */
 CUresult
 cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction function, void **args, void **extra)
 {
@@ -1155,7 +1155,8 @@ standin_get(void)
   return &control;
 }
 
-/* STANDIN_ORDER=lazy or random in the environment, and STANDIN_SEED: for programs that do not know of it. */
+/* Reads STANDIN_ORDER (lazy or random) and STANDIN_SEED from the environment, for programs that only preload the
+ * library. */
 __attribute__((constructor)) static void
 take_order(void)
 {
@@ -1167,7 +1168,7 @@ take_order(void)
                     seed ? (guint32)atoi(seed) : 1);
 }
 
-/* Where the library is only preloaded, what it found is said at the end. */
+/* Prints the reports that are left at exit, for programs that only preload the library. */
 __attribute__((destructor)) static void
 say_reports(void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The kernels by name: those of the engine's table of kinds, and the copies.
+ * The kernels by name: those in the engine's table of kinds, and the copy kernels.
  */
 #include <string.h>
 
@@ -21,7 +21,7 @@ add(StandinKernel added, const char *name)
 {
   StandinKernel *kernel = g_hash_table_lookup(kernels, name);
 
-  if (kernel) { /* another kind, or another variant that it serves */
+  if (kernel) { /* another kind or variant with the same kernel */
     kernel->last = added.first;
     return;
   }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A launch as its kernel's code sees it, and what the sources that do jobs share.
+ * A launch as its kernel's code sees it, and what blocks.c and tiles.c share.
  *
- * What a job's outputs are follows from its plane and from the taps in constant memory: no kernel's own way to the
- * numbers is followed. Jobs of kinds that only prepare another launch (row sums, sums of cells, decimated samples)
- * leave marks in memory, which those that depend on them look for.
+ * A job's outputs are computed from its plane and the taps in constant memory, not in the way of the kernel. Jobs that
+ * only prepare another launch (row sums, sums of cells, decimated samples) leave marks in memory. Jobs that depend on
+ * them look for the marks.
  */
 #pragma once
 
@@ -16,7 +16,7 @@ G_BEGIN_DECLS
 typedef struct {
   const char *name;
   CnvKernelId id;            /* of kernels with jobs */
-  const CnvVariant *variant; /* of kernels with tile jobs: of several with the kernel's name, the first */
+  const CnvVariant *variant; /* of kernels with tile jobs: the first variant with the name */
   const Op *op;
   const LaunchSize *size;
   const void *args;
@@ -27,8 +27,8 @@ void blocks_run(const KernelRun *run);   /* with CnvBlockArgs */
 void blocks_cover(const KernelRun *run); /* with CnvCoverArgs */
 void tiles_run(const KernelRun *run);    /* with CnvTileArgs */
 
-/* Writes a mark on n numbers of so many bytes, or if `writes` is FALSE reports any that do not have it. The mark is that
- * of the job, its plane, and a number `part`. what: the numbers are. */
+/* Writes a mark to n numbers of `bytes` bytes each or, if `writes` is FALSE, reports numbers that do not have it. The
+ * mark depends on the job, its plane and `part`. what: names a number in reports. */
 void launch_mark(const KernelRun *run, guint64 address, gsize n, gsize bytes, const CnvJob *job, int part,
                  gboolean writes, const char *what);
 

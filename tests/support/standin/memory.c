@@ -4,15 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes from first up to end, by one op. */
+/* An access of an op to the bytes from `first` up to `end`. */
 typedef struct {
   guint64 first, end;
-  int slot; /* of its stream, -1: the host */
+  int slot; /* of the op's stream; -1: the host */
   guint64 number;
   gboolean write;
 } Access;
 
-#define GUARD 64 /* bytes around an allocation of the host's memory */
+#define GUARD 64 /* bytes after an allocation */
 
 static GPtrArray *allocations; /* by address */
 static GString *reports;
@@ -42,7 +42,7 @@ standin_take_reports(gboolean forget)
   return text;
 }
 
-/* The number of the last allocation that begins at or before an address; -1: none. */
+/* Returns the index of the last allocation that begins at or before the address, or -1. */
 static int
 index_of(guint64 address)
 {
@@ -76,7 +76,7 @@ standin_alloc(Context *context, gsize size, gboolean pinned)
 
   if (posix_memalign((void **)&memory, 512, size + GUARD) != 0)
     return NULL;
-  memset(memory, 0xa5, size + GUARD); /* what nobody wrote is not black */
+  memset(memory, 0xa5, size + GUARD); /* so that samples that were never written are not black */
   if (!allocations)
     allocations = g_ptr_array_new();
   a = g_new0(Allocation, 1);
@@ -90,7 +90,7 @@ standin_alloc(Context *context, gsize size, gboolean pinned)
   return a;
 }
 
-/* TRUE where the access is over before the op begins or, op being NULL, before what the host does now. */
+/* Returns TRUE if the access is over before the op begins. op: NULL: before what the host does now. */
 static gboolean
 comes_before(const Access *access, const Op *op)
 {
@@ -164,7 +164,7 @@ check_order(Allocation *a, const Access *new, const Op *op, const char *what)
                      old->write ? "writes" : "reads");
       return;
     }
-    /* What this one hides, or the host knows to be over, need not be compared with again. */
+    /* Later accesses need not be compared with one that this write covers, or that the host knows to be over. */
     if (comes_before(old, NULL) || (new->write &&new->first <= old->first && old->end <= new->end))
       g_array_remove_index_fast(a->accesses, i);
   }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The programs' half: loads the library.
+ * Loads the stand-in driver; linked into the programs that control it.
  */
 #include "standin.h"
 

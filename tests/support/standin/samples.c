@@ -41,7 +41,8 @@ read_sample(const Job *job, const guint8 *at)
   return number;
 }
 
-/* The indices that stand for n ones from `first` on, and the least and the largest; FALSE where there is none. */
+/* Maps n indices from `first` on to the samples that replace them, -1 for none. range: the least and the largest of
+ * them. Returns FALSE if there is none. */
 static gboolean
 map_border(const CnvBlock *b, int first, int n, int size, int *index, int range[2])
 {
@@ -57,7 +58,8 @@ map_border(const CnvBlock *b, int first, int n, int size, int *index, int range[
   return range[0] <= range[1];
 }
 
-/* What is needed of one source's window; the pointer is to sample 0 of row 0, which itself may not be readable. */
+/* Accesses the needed part of a source's window. Returns a pointer to sample 0 of row 0, which need not be readable, or
+ * NULL. */
 static const guint8 *
 open_window(const Job *job, int source, const int columns[2], const int rows[2])
 {
@@ -88,7 +90,7 @@ add_row(const Job *job, Padded *to, int j, const guint8 *row, double weight, con
       line[i * C + c] += weight * read_sample(job, row + ((gsize)columns[i] * C + c) * job->bytes);
 }
 
-/* What is read from no source: all of row j, or what of it lies beside the window. */
+/* Fills in samples of row j that no source has: all of the row, or those beside the window. */
 static void
 fill_missing(const Job *job, Padded *to, int j, gboolean row_is_missing, const int *columns, int first, int last)
 {
@@ -319,7 +321,7 @@ weight_at(const Job *job, int px, int py)
   return job->coverage ? *cnv_job_weights(rect, job->coverage, rect->x + px, rect->y + py) / 255.0f : 1.0f;
 }
 
-/* The output's first sample, how often each of its bytes was written, and the input's sample at that place. */
+/* Pointers to the output's first sample, the counts of writes of its bytes, and the input's sample at that place. */
 typedef struct {
   guint8 *to, *written;
   const guint8 *back;
@@ -348,7 +350,7 @@ row_of(const Job *job, const Place *place, int y)
                  place->back ? place->back + (gint64)y * b->in_stride : NULL};
 }
 
-/* Samples of a launch that writes where it reads, until all of its jobs have read. */
+/* A sample of a launch in place, kept until all jobs have read. */
 typedef struct {
   guint8 *to;
   guint16 value;
@@ -407,7 +409,7 @@ store_sample(const Job *job, const Place *row, int s, int px, int y, double acc)
     memcpy(row->to + at, &number, 4);
     return;
   }
-  if (weight == 0 || !(a->filtered >> channel & 1)) { /* with the bits that carry no value */
+  if (weight == 0 || !(a->filtered >> channel & 1)) { /* copied, including the bits that carry no value */
     if (row->back && row->back != row->to)
       memcpy(row->to + at, row->back + at, job->bytes);
     return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Samples of a job's window as float64 numbers, sums of taps over them, and what is stored: the arithmetic of
- * convolve/plan.h, one loop after the other.
+ * Reads samples of a job's window as float64, computes sums of taps, and stores levels: the arithmetic of
+ * convolve/plan.h in plain loops.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 
 G_BEGIN_DECLS
 
-/* A job that a launch works on: the kernels' own words for it, and what only the host has. */
+/* A job of a launch: the kernels' structure for it, and what only the stand-in has. */
 typedef struct {
   const Op *op;
   const CnvBlock *block;
@@ -19,41 +19,43 @@ typedef struct {
   const float *taps;      /* constant memory */
 } Job;
 
-/* The rows and samples that a number of taps around a job's samples find, borders resolved: row j, sample i is what
- * lies j - anchor_y rows and i - anchor_x pixels from the job's first. */
+/* The samples of a job and around it that taps read, with the border mode applied. Row j, pixel i is j - above rows and
+ * i - left pixels from the job's first one (Reach). */
 typedef struct {
   int rows, width; /* samples, over all channels */
-  double *value;   /* g_free */
+  double *value;   /* free with g_free */
 } Padded;
 
-/* Pixels and rows around the job: left of it and above, and in all beyond its own. */
+/* Pixels left of a job and rows above it, and columns and rows to add to its width and height. */
 typedef struct {
   int left, above, columns, rows;
 } Reach;
 
-/* sources: first up to but without last; -1, 0: the input alone. */
+/* Reads the sum of the sources from `first` up to, but without, `last`, times their weights. -1, 0: only the input. */
 Padded samples_pad(const Job *job, Reach reach, int first, int last);
 
 /* Adds the products of a term's taps to acc, a number for each sample of the job. */
 void samples_add_term(const Job *job, const CnvTerm *term, double *acc);
 
-/* The sums of a term's rows alone: for each row that its columns take. g_free. */
+/* Returns a term's row sums, for each row that its column of taps reads. Free with g_free. */
 double *samples_row_sums(const Job *job, const CnvTerm *term, int *rows);
 
-/* What renormalize multiplies with. x, y: of the window. */
+/* Return the factor by which renormalize multiplies sums at a place. x, y: in the window. */
 double samples_x_factor(const Job *job, const CnvTerm *term, int x);
 double samples_y_factor(const Job *job, const CnvTerm *term, int y);
 
-/* Joins the sums of terms, of which there is an array each, and stores the job. */
+/* Combines the sums of all terms, one array per term, and stores the job. */
 void samples_store_terms(const Job *job, double *const *term_sums);
 
-/* Stores sums with the plane's combination in them already. */
+/* Stores the job, from sums that are already combined. */
 void samples_store(const Job *job, const double *acc);
-/* From samples_keep to samples_put_kept, what is stored is kept back: a launch in place reads all before it writes. */
+/* Samples that are stored after samples_keep are only written by samples_put_kept: a launch in place reads all samples
+ * before it writes any. */
 void samples_keep(void);
 void samples_put_kept(void);
 
-/* Sum to level, as stored: with the channel's gain, clamped and rounded, ties to even. */
+/* Turn a sum into a level. samples_finish applies the channel's gain and clamps; samples_level rounds, ties to even,
+ * and adds the base. */
 double samples_finish(const CnvPlane *plane, int channel, double acc);
 guint samples_level(const CnvPlane *plane, int channel, double value);
 

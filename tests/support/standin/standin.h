@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A stand-in for NVIDIA's driver: a library that has libcuda's entries, so that all that opens libcuda.so.1 (the
- * engine, GStreamer's CUDA library) runs on a machine without a GPU. Device memory is the host's, at addresses that the
- * host cannot follow; kernels are done by plain loops over the jobs of their launch (kernels.c). It
+ * A stand-in for NVIDIA's driver: a library with the entries of libcuda, so that code that opens libcuda.so.1 (the
+ * engine, GStreamer's CUDA library) runs without a GPU. Device memory is host memory, at addresses that the host cannot
+ * access. Plain loops over the jobs of a launch replace its kernel (kernels.c). The library
  *
- *   - runs what is put on streams at once, or only when it is waited for, or at random moments, as events allow;
- *   - refuses accesses outside of an allocation, and reports two that no event orders;
- *   - reports memory that is freed while work on a stream, done or only queued, may use it;
+ *   - runs the work on streams at once, only when it is waited for, or at random moments, as events allow;
+ *   - rejects accesses outside an allocation, and reports two accesses that no event puts in order;
+ *   - reports memory that is freed while work on a stream, running or queued, may use it;
  *   - reports samples that a launch writes twice, and jobs that a launch's blocks do not cover;
- *   - fails a call of one's choice;
- *   - counts what is there, so that what is not freed is seen.
+ *   - makes a chosen call fail;
+ *   - counts objects and memory, so that tests find what is not freed.
  *
- * Its soname is libcuda.so.1: a program that has loaded it (dlopen, LD_PRELOAD) hands it to whoever opens that name.
- * Programs call these functions by standin_open(). Any thread.
+ * Its soname is libcuda.so.1. After a program has loaded it (dlopen, LD_PRELOAD), all code in the process that opens
+ * that name gets it. Programs call the functions below through standin_open(). Any thread.
  */
 #pragma once
 
@@ -27,54 +27,54 @@ typedef enum {
   STANDIN_RANDOM,  /* at random moments in between */
 } StandinOrder;
 
-/* Which calls a failure counts. Entries that only ask (names, attributes) never fail. */
+/* The calls that a fault counts. Entries that only query (names, attributes) never fail. */
 typedef enum {
-  STANDIN_CALLS_ALL,   /* but those of contexts */
-  STANDIN_CALLS_ALLOC, /* of memory, on the device or page-locked */
+  STANDIN_CALLS_ALL,   /* except cuCtxPushCurrent */
+  STANDIN_CALLS_ALLOC, /* allocations of memory, on the device or page-locked */
   STANDIN_CALLS_PUSH,  /* cuCtxPushCurrent */
 } StandinCalls;
 
-/* The n-th of those calls from now on fails, n from 1, and with for_good all after it. What frees or ends something
- * does so all the same: an error there is one of work before it. of: a part of the caller's file name ("libgstcuda-"),
- * whose calls alone count; NULL: all do. entry: the same with a
- * part of the entry's name ("Synchronize"). */
+/* Makes the n-th of those calls from now on fail, n from 1, and with for_good all later ones. Calls that free or end
+ * something do so even if they fail, because their error is one of earlier work. library: only calls from files whose
+ * name contains this ("libgstcuda-") count or, after a "!", only calls from other files; NULL: all count. entry: only
+ * entries whose name contains this ("Synchronize") count; NULL: all do. */
 typedef struct {
   StandinCalls calls;
-  guint64 n; /* 0: none */
+  guint64 n; /* 0: no call fails */
   CUresult result;
   gboolean for_good;
   const char *library, *entry;
 } StandinFault;
 
-/* What there is. */
+/* The objects and memory that exist. */
 typedef struct {
   guint contexts, modules, streams, events, textures;
-  guint allocations, pinned; /* device memory, and the host's */
+  guint allocations, pinned; /* numbers of blocks of device memory and of page-locked memory */
   gsize bytes;
   guint entered; /* contexts on the calling thread's stack */
 } StandinCount;
 
 typedef struct {
-  /* Forgets faults, reports and the log; contexts and all in them stay. */
+  /* Waits for all work, and forgets faults, reports and the list of kernels. Contexts and their objects stay. */
   void (*reset)(StandinOrder order, guint32 seed);
   void (*set_fault)(const StandinFault *fault);
-  /* How many calls of the fault's kind there were since it was set, and the entry that failed first (NULL: none). */
+  /* Return the number of calls counted since the fault was set; and the entry that failed first, or NULL. */
   guint64 (*calls)(void);
   const char *(*failed)(void);
   StandinCount (*count)(void);
-  /* All reports so far, a line each; "" where all is well. g_free. */
+  /* Returns all reports so far, one per line; "" if there are none. Free with g_free. */
   char *(*reports)(void);
-  /* Names of the kernels that ran since reset, in order, with a space behind each. g_free. */
+  /* Returns the names of the kernels that ran since reset, in order, each followed by a space. Free with g_free. */
   char *(*kernels)(void);
-  /* Bytes of device memory there can be; 0: as many as the host has. */
+  /* Sets the size of device memory; 0: the default, 8 GiB. */
   void (*set_memory)(gsize bytes);
 } Standin;
 
-/* Of the library: what standin_open looks up. */
+/* Exported by the library, for standin_open. */
 const Standin *standin_get(void);
 
-/* Loads the library at that path into the process, before anyone opens libcuda. NULL, with the reason printed, where it
- * cannot be. */
+/* Loads the library at that path. Must be called before anything in the process opens libcuda. Returns NULL and prints
+ * the reason if that is not possible. */
 const Standin *standin_open(const char *path);
 
 G_END_DECLS

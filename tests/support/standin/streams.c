@@ -4,15 +4,15 @@
 struct Stream {
   Context *context;
   int slot;
-  gboolean blocking; /* with the default stream */
+  gboolean blocking; /* waits for the default stream, and it for this one */
   GQueue ops;        /* not done, or just done */
   Op *last;          /* NULL before the first */
   guint64 number;
   Clock joined; /* what events were waited for */
 };
 
-static Stream *streams[STANDIN_STREAMS]; /* by slot; 0: the default one, 1: that of the thread */
-static guint64 numbers[STANDIN_STREAMS]; /* of slots: they go on when a slot is used again */
+static Stream *streams[STANDIN_STREAMS]; /* by slot; 0: the default one, 1: the per-thread default */
+static guint64 numbers[STANDIN_STREAMS]; /* last number of each slot, from which its next stream goes on */
 static Clock host;
 static StandinOrder order;
 static GRand *generator;
@@ -104,7 +104,7 @@ standin_op_unref(Op *op)
   g_free(op);
 }
 
-/* What is to be waited for by that on which the op waits in turn. */
+/* Runs an op. The ops that it must wait for are done. */
 static void
 do_op(Op *op)
 {
@@ -120,7 +120,7 @@ do_op(Op *op)
 static void
 run_until(Op *op)
 {
-  standin_op_ref(op); /* its queue may have the last one */
+  standin_op_ref(op); /* the queue may have the last reference */
   while (!op->done) {
     Op *head = g_queue_peek_head(&op->stream->ops);
 
@@ -132,7 +132,7 @@ run_until(Op *op)
   standin_op_unref(op);
 }
 
-/* The default stream and the blocking ones wait for each other. */
+/* Makes the op wait for other blocking streams: the default streams and all others wait for each other. */
 static void
 meet_default_stream(Stream *stream, Op *op)
 {
@@ -151,7 +151,7 @@ standin_start(Stream *stream, OpFunc run, gpointer data, Op *after)
 {
   Op *op = g_new0(Op, 1);
 
-  op->refs = 2; /* the queue's and the stream's last */
+  op->refs = 2; /* for the queue, and for stream->last */
   op->stream = stream;
   op->number = ++stream->number;
   op->run = run;
@@ -190,7 +190,7 @@ void
 standin_finish_all(void)
 {
   for (int slot = 0; slot < STANDIN_STREAMS; slot++) {
-    host.at[slot] = MAX(host.at[slot], numbers[slot]); /* of streams that were freed */
+    host.at[slot] = MAX(host.at[slot], numbers[slot]); /* includes streams that were freed */
     if (streams[slot])
       standin_finish_stream(streams[slot]);
   }
@@ -237,7 +237,7 @@ standin_streams_free_context(Context *context)
 
 /* ---- time ---- */
 
-/* The op at a stream's head, where nothing that it waits for is open. */
+/* Returns the first op of a stream, if all that it waits for is done, else NULL. */
 static Op *
 ready_op(const Stream *stream)
 {

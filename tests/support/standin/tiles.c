@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Kernels with tile jobs: each of a launch's blocks makes a tile. Outputs are those of the jobs' planes, which lie before
- * the words of taps in the session's memory (gpu/schedule.h); the words are for unit/weights.c to check.
+ * Kernels with tile jobs: each block of a launch makes a tile. Outputs are computed from the jobs' planes, which are
+ * stored before the words of taps in the session's memory (gpu/schedule.h). unit/weights.c checks the words.
  */
 #include <math.h>
 #include <string.h>
@@ -14,14 +14,14 @@ typedef struct {
   const CnvTileJob *tiles;
   const CnvVariant *variant;
   const CnvPlane *plane; /* the job's, with the places of its taps in constant memory */
-  guint8 *coverage;      /* made here, or NULL */
+  guint8 *coverage;      /* made by coverage_by_kinds; NULL otherwise */
   const guint8 *weights; /* coverage of the job's first pixel, as it is in memory */
-  const guint8 *kinds;   /* CnvTileKind of the tiles of a job that is whole; else NULL */
+  const guint8 *kinds;   /* CnvTileKind per tile, of a job that is whole; else NULL */
 } Tiles;
 
 /* ---- tiles ---- */
 
-/* The variant by which a kernel does a job, of those that it serves. */
+/* Returns the variant for a job, of the variants with the kernel's name. */
 static const CnvVariant *
 variant_of(const KernelRun *run, const CnvTileJob *s)
 {
@@ -39,7 +39,7 @@ tile_width(const CnvVariant *v, const CnvTileJob *s)
   return v->width ? v->width : v->pitch / v->bytes - 2 * s->lead;
 }
 
-/* What a job's tiles divide: samples from `first` on, in tiles from `origin` on. */
+/* How tiles divide a job: tiles begin at `origin`, and make samples from `first` on. */
 typedef struct {
   int first, origin, width, height, tile, rows;
 } Grid;
@@ -67,8 +67,8 @@ grid_of(const KernelRun *run, const CnvTileJob *s)
                 s->rows};
 }
 
-/* Counts how often tiles make each sample of a job, and marks their blocks as used. numbers: of the blocks' jobs; NULL:
- * the kernel finds them without. */
+/* Checks that tiles make each sample of a job once, and marks their blocks as used. numbers: the job of each block;
+ * NULL: the kernel needs no such list. */
 static void
 check_tiles(const KernelRun *run, const CnvTileJob *s, guint8 *used, const guint32 *numbers, guint32 job)
 {
@@ -107,8 +107,8 @@ check_tiles(const KernelRun *run, const CnvTileJob *s, guint8 *used, const guint
     }
 }
 
-/* The kinds of a job's tiles from the launch's list; those that are not in it are kept. Of a job that is not whole all
- * are in it. */
+/* Returns the kinds of a job's tiles from the launch's list. Tiles that are not in it are kept. It must contain all
+ * tiles of a job that is not whole. Free with g_free. */
 static guint8 *
 listed_kinds(const KernelRun *run, const CnvTileJob *s, int number, guint8 *used)
 {
@@ -137,7 +137,7 @@ listed_kinds(const KernelRun *run, const CnvTileJob *s, int number, guint8 *used
 
 /* ---- jobs ---- */
 
-/* The coverage of a job that is whole, for whose tiles of one weight there is none. */
+/* Makes the coverage of a job that is whole, because memory only has that of blended tiles. */
 static const guint8 *
 coverage_by_kinds(const KernelRun *run, const CnvTileJob *s, Tiles *tiles, const guint8 *rows)
 {
@@ -159,7 +159,7 @@ coverage_by_kinds(const KernelRun *run, const CnvTileJob *s, Tiles *tiles, const
   return tiles->coverage;
 }
 
-/* Opens the coverage of a job that has some, up to the aligned ends of its rows. */
+/* Checks and accesses a job's coverage, if it has any, up to the aligned ends of its rows. */
 static void
 open_coverage(const KernelRun *run, const CnvTileJob *s, Tiles *tiles)
 {
@@ -192,7 +192,7 @@ open_coverage(const KernelRun *run, const CnvTileJob *s, Tiles *tiles)
     tiles->job.coverage = rows + before - j->coverage;
 }
 
-/* Finds the job's plane. The first of the arrays that are uploaded with the words is that of all planes. */
+/* Returns the job's plane, or NULL. All planes are the first of the arrays that are uploaded with the words. */
 static const CnvPlane *
 find_plane(const KernelRun *run, const CnvJob *job)
 {
@@ -206,7 +206,7 @@ find_plane(const KernelRun *run, const CnvJob *job)
                 : NULL;
 }
 
-/* Reports numbers of a job that are not its plane's. Samples that are weighed have a plane of another form. */
+/* Reports a job whose numbers differ from its plane's. Not for weighed samples, whose plane has another form. */
 static void
 check_numbers(const KernelRun *run, const CnvTileJob *s, const CnvPlane *a)
 {
@@ -227,7 +227,7 @@ check_numbers(const KernelRun *run, const CnvTileJob *s, const CnvPlane *a)
     standin_report("%s: the numbers of a job of plane %d are not the plane's", run->name, s->job.plane);
 }
 
-/* The plane of samples that are weighed: as they lie in memory, their channels alike. */
+/* Changes the block's plane to that of weighed samples: as they are in memory, with all channels alike. */
 static void
 open_weighed(Tiles *tiles)
 {
@@ -272,8 +272,8 @@ open_tiles(const KernelRun *run, const CnvTileJob *s, const guint8 *kinds, Tiles
   return TRUE;
 }
 
-/* Reports integers that are not the weights of frames, none of which may be below 0. Each integer is rounded, and the
- * unit makes up for their sum, so all roundings together scale it. */
+/* Reports integers that differ from the weights of frames, if no weight is negative. An integer may be off by half a
+ * unit for its own rounding. The unit also makes up for the sum of all roundings, which scales every integer. */
 static void
 check_sources(const KernelRun *run, const CnvSources *sources)
 {
@@ -294,7 +294,7 @@ check_sources(const KernelRun *run, const CnvSources *sources)
     standin_report("%s: integers of weights add up to %u, not %u", run->name, sum, sources->integer_sum);
 }
 
-/* Counts the launch's blocks as the kernel does. */
+/* Counts the launch's blocks as the kernel does, for blocks that wait until all have read. */
 static void
 count_readers(const KernelRun *run)
 {
@@ -342,7 +342,7 @@ is_of_plane(const StandinMap *map, const CnvTileArgs *l, const CnvTileJob *s)
   return map->stride[2] == CNV_SOURCE_STEP && map->address == l->in.address[p] + (guint64)l->sources.first;
 }
 
-/* TRUE where a frame's rows, so many bytes from the map's first byte, end in the memory that they begin in. */
+/* Returns TRUE if a frame's rows, which begin `from` bytes after the map's address, end in the same allocation. */
 static gboolean
 has_memory(const StandinMap *map, guint64 from)
 {
@@ -382,7 +382,7 @@ check_map(const KernelRun *run, const CnvTileJob *s)
     standin_report("%s: the map's box has %u words of %u rows", run->name, map.box[0], map.box[2]);
 }
 
-/* Reports planes that chunks of 16 bytes do not suit, and their maps. Kernels without tiles in shared memory have none. */
+/* Reports planes that are not aligned to 16 bytes, and wrong maps of kernels with tiles in shared memory. */
 static void
 check_plane(const KernelRun *run, const CnvTileJob *s)
 {
@@ -402,7 +402,8 @@ check_plane(const KernelRun *run, const CnvTileJob *s)
 
 /* ---- decimated samples ---- */
 
-/* Marks those that a launch makes, and looks for those that it reads. Returns TRUE if it makes no others. */
+/* Marks the decimated samples that a launch makes, and looks for those that it reads. Returns TRUE if it makes no other
+ * samples. */
 static gboolean
 only_decimates(const KernelRun *run, const CnvTileJob *s)
 {
@@ -425,7 +426,7 @@ only_decimates(const KernelRun *run, const CnvTileJob *s)
 
 /* ---- weighed samples ---- */
 
-/* Pixels and rows around a job's samples that the taps reach. */
+/* Returns the pixels and rows around a job that the taps reach. */
 static Reach
 reach_of(const CnvTerm *t)
 {
@@ -444,8 +445,8 @@ add_row(const Tiles *tiles, double *to, const double *from)
       to[k] += (double)tiles->job.taps[t->taps[CNV_X] + (guint)i] * from[i * C + k];
 }
 
-/* Returns the weights of row y around a job, for each sample and those to its left and right that taps reach: what the
- * border mode finds, 1 for the border colour, 0 for what is missing. */
+/* Returns the weights of row y, for the job's samples and those beside it that taps reach, with the border mode
+ * applied. The border colour has the weight 1, and missing samples 0. Free with g_free. */
 static double *
 weights_around(const Tiles *tiles, int y)
 {
@@ -463,7 +464,7 @@ weights_around(const Tiles *tiles, int y)
   return weights;
 }
 
-/* Adds row `row` of samples times weights, and of weights, to the sums of all rows of outputs that it reaches. */
+/* Adds row `row` to the sums of all output rows that it reaches: samples times weights, and the weights. */
 static void
 add_weighed_row(const Tiles *tiles, const double *value, int row, double *products, double *weights)
 {
@@ -488,8 +489,8 @@ add_weighed_row(const Tiles *tiles, const double *value, int row, double *produc
   }
 }
 
-/* Stores samples times weights, divided by the weights: all of those of filtered tiles are 1. Where all weights are 0 any
- * level does. */
+/* Stores the sums of samples times weights, divided by the sums of weights. All weights of filtered tiles count as 1.
+ * If the sum of weights is 0, any level is right. */
 static void
 store_weighed(const KernelRun *run, Tiles *tiles)
 {
@@ -562,7 +563,7 @@ run_job(const KernelRun *run, Tiles *tiles)
 void
 tiles_run(const KernelRun *launched)
 {
-  CnvTileArgs args; /* where its alignment wants it */
+  CnvTileArgs args; /* a copy with the alignment that the structure needs */
   KernelRun with_args = *launched;
   const KernelRun *run = &with_args;
   const CnvTileArgs *l = &args;
