@@ -49,8 +49,8 @@ report_psnr()
 }
 
 set_up denoised "$@"
-# Noise differs from frame to frame, so a mean of frames has less of it. The mean leaves out samples that move and frames
-# of another scene.
+# Noise differs from frame to frame, so a mean of frames has less of it. The mean leaves out samples that move, and
+# frames of another scene.
 threshold=-1
 [[ ${BACKEND:-auto} != cuda ]] || threshold=0
 denoise=(cudaconvolve filter=identity "temporal-radius=${RADIUS:-3}" "temporal-sigma=${SIGMA:-1.5}"

@@ -37,7 +37,7 @@ overlap(const Face *a, const Face *b)
   return a->x < b->x + b->width && b->x < a->x + a->width && a->y < b->y + b->height && b->y < a->y + a->height;
 }
 
-/* Adds a face, or updates the older one in the same place. */
+/* Adds a face, and removes older faces that it overlaps. */
 static void
 add_face(GArray *latest, const GstVideoRegionOfInterestMeta *meta)
 {
@@ -89,8 +89,8 @@ mark(guint8 *map, const GstVideoInfo *info, const Face *face, const double large
     }
 }
 
-/* Marks the pixels that must be hidden: each face where it was last found. The filter keeps it there, and lets it grow
- * by its movement. */
+/* Marks the pixels that must be hidden: each face where it was last found. The filter may change pixels around the
+ * face, because it lets a face that is not found grow by its movement. */
 static void
 map_faces(GstBuffer *buffer, guint8 *map, const GstVideoInfo *info, gpointer user_data)
 {

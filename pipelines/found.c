@@ -3,7 +3,7 @@
 
 #define LOOK "look at the video before you publish it"
 
-/* Returns the number of boxes that overlap no other box. */
+/* Returns the number of boxes that overlap none of the boxes in `other`. */
 static int
 count_alone(const GstVideoRectangle *box, guint n, const GstVideoRectangle *other, guint n_others)
 {

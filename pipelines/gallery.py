@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# You should see small pictures appear in pipelines/gallery/: each filter, blurred faces, alpha modes, filters over time.
+# You should see small pictures appear in pipelines/gallery/: filters, blurred faces, alpha modes, filters over time.
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Usage: gallery.py [--folder DIR] [--backend NAME] [PICTURE [X,Y,W,H[,TYPE]]...]

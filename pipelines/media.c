@@ -239,7 +239,7 @@ add_subtitles(Media *media, GstPad *pad, const GstCaps *caps, const char *kind)
     fail(media, "the subtitles cannot be written to this type of file; set OUTPUT to a .mkv file", NULL);
 }
 
-/* Returns TRUE and fails if a video is too small for the muxers. GStreamer would only say "not-negotiated". */
+/* Returns TRUE and posts an error if a video is too small for the muxers. GStreamer would only say "not-negotiated". */
 static gboolean
 is_too_small(Media *media, const GstCaps *caps)
 {

@@ -208,7 +208,7 @@ weight_of(double area)
 static gboolean
 finish_row(Pen *pen, guint8 *weights)
 {
-  guint8 inside = 0, most = 0; /* weight between edges */
+  guint8 inside = 0, most = 0; /* inside: weight between edges */
   double cover = 0;
 
   memset(weights, 0, (gsize)MIN(pen->first, pen->width));

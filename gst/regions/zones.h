@@ -46,7 +46,7 @@ gboolean gst_cuda_convolve_zones_equal(const GstCudaConvolveZones *a, const GstC
 /* Return the number of zones, which is 0 for NULL, and one of them. */
 guint gst_cuda_convolve_zones_n(const GstCudaConvolveZones *zones);
 const GstCudaConvolveZone *gst_cuda_convolve_zones_get(const GstCudaConvolveZones *zones, guint i);
-/* Returns TRUE if a zone names a type. */
+/* Returns TRUE if at least one zone has a type. */
 gboolean gst_cuda_convolve_zones_have_type(const GstCudaConvolveZones *zones);
 
 /* Returns TRUE if a zone is in force. time: stream time of the frame, or NONE if unknown. doubt: returned if that
