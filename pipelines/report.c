@@ -42,7 +42,7 @@ before_free(gpointer data)
 typedef struct {
   const guint8 *data;
   int stride, step, width, height, sub_x, sub_y;
-  gboolean wide;
+  gboolean wide, big_endian;
 } Samples;
 
 static Samples
@@ -55,7 +55,8 @@ samples_of(GstVideoFrame *frame, int c)
                    .height = GST_VIDEO_FRAME_COMP_HEIGHT(frame, c),
                    .sub_x = frame->info.finfo->w_sub[c],
                    .sub_y = frame->info.finfo->h_sub[c],
-                   .wide = GST_VIDEO_FRAME_COMP_DEPTH(frame, c) > 8};
+                   .wide = GST_VIDEO_FRAME_COMP_DEPTH(frame, c) > 8,
+                   .big_endian = !GST_VIDEO_FORMAT_INFO_IS_LE(frame->info.finfo)};
 }
 
 static int
@@ -63,7 +64,9 @@ sample_at(const Samples *samples, int x, int y)
 {
   const guint8 *at = samples->data + (gsize)y * samples->stride + (gsize)x * samples->step;
 
-  return samples->wide ? GST_READ_UINT16_LE(at) : *at;
+  if (!samples->wide)
+    return *at;
+  return samples->big_endian ? GST_READ_UINT16_BE(at) : GST_READ_UINT16_LE(at);
 }
 
 /* Returns TRUE if a sample must stay unchanged. In a subsampled plane, all of its pixels must. */
@@ -97,8 +100,8 @@ add_difference(Detail *detail, int before, int after)
   detail->pairs++;
   detail->before += abs(before);
   detail->after += abs(after);
-  detail->square += before * before;
-  detail->product += before * after;
+  detail->square += (double)before * before;
+  detail->product += (double)before * after;
 }
 
 static void

@@ -111,10 +111,12 @@ class ZonePanel(Gtk.Box):
         """Shows the zones of a file that was set outside the panel: as text, by a reset or by a preset."""
         if self.is_applying or path in (self.zones.path, self.zones.draft):
             return
-        if path:
-            self.zones.open(path)
-        else:
-            self.zones.clear()
+        self.zones.clear()
+        try:
+            if path:
+                self.zones.open(path)
+        except (GLib.Error, ValueError, KeyError):
+            pass  # the element says what is wrong with the file
         self.show_zones()
 
     def may_close(self):

@@ -90,10 +90,12 @@ class Zone:
 
 
 def zones_of(file):
-    """Yields the zones of a key file. Does not check them: the element does."""
+    """Yields the zones of a key file. Checks only that each has a shape: the element checks the rest."""
     for name in file.get_groups()[0]:
         values = {key: file.get_value(name, key) for key in file.get_keys(name)[0]}
-        kind = next(kind for kind in KINDS if kind in values)
+        kind = next((kind for kind in KINDS if kind in values), None)
+        if not kind:
+            raise ValueError(f'zone [{name}] has no shape: add one of {", ".join(KINDS)}')
         numbers = [float(part) for part in values[kind].replace(',', ' ').replace(';', ' ').split()]
         if kind == 'polygon':
             points = [list(pair) for pair in zip(numbers[::2], numbers[1::2])]
@@ -139,11 +141,7 @@ class Zones:
         """Raises GLib.Error or ValueError if it is not a zones file. The element gives a better reason."""
         file = GLib.KeyFile()
         file.load_from_file(path, GLib.KeyFileFlags.KEEP_COMMENTS)
-        try:
-            zones = list(zones_of(file))
-        except StopIteration:
-            raise ValueError('a zone without a shape') from None
-        self.file, self.zones = file, zones
+        self.file, self.zones = file, list(zones_of(file))
         self.path, self.is_saved = path, True
         self.select(None)
 

@@ -451,6 +451,11 @@ class Drawing(unittest.TestCase):
         self.assertTrue(wait_for(lambda: 'rectangle=1,2,3: 3 is outside -1 to 2' in self.window.message.get_text()),
                         self.window.message.get_text())
         self.assertEqual(self.zones.zones, [])
+        Path(path).write_text('[door]\ntype=way\n')
+        self.panel.open_zones(path)
+        self.assertTrue(wait_for(lambda: 'zone [door]' in self.window.message.get_text() and
+                                 '1,2,3' not in self.window.message.get_text()), self.window.message.get_text())
+        self.assertEqual(self.zones.zones, [])
         self.key(tune.Gdk.KEY_r)
         self.key(tune.Gdk.KEY_e)
         self.panel.fields['name'].set_text('zone 1')
