@@ -491,7 +491,8 @@ class Camera:
         if not sample:  # while it stops
             return Gst.FlowReturn.OK
         time_of_frame = sample.get_segment().to_running_time(Gst.Format.TIME, sample.get_buffer().pts)
-        self.latency += (running_time() - time_of_frame) / Gst.SECOND
+        # A camera's time stamps are estimates, which are a few milliseconds in the future at times.
+        self.latency += max(running_time() - time_of_frame, 0) / Gst.SECOND
         self.frames += 1
         for taker in self.takers:
             taker.push(sample)

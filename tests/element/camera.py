@@ -22,6 +22,7 @@ import sys
 import tempfile
 import threading
 import time
+import types
 import unittest
 from pathlib import Path
 
@@ -804,6 +805,16 @@ class Frames(unittest.TestCase):
         self.camera.tick()  # even if no message says so
         self.take(self.stream.running_time())
         self.assertEqual(len(self.got), 1)
+
+    def test_latency_of_future(self):
+        """Time stamps that are a few milliseconds ahead make no latency below 0."""
+        buffer = Gst.Buffer.new_wrapped(bytes(4))
+        buffer.pts = self.stream.running_time() + Gst.SECOND // 10
+        segment = Gst.Segment()
+        segment.init(Gst.Format.TIME)
+        sample = Gst.Sample.new(buffer, None, segment, None)
+        self.camera.take_encoded(types.SimpleNamespace(emit=lambda signal: sample))
+        self.assertIn('a: 1.0 frames/s, latency 0 ms', self.camera.line(1))
 
     def test_recordings_keep_their_names(self):
         recorder = self.stream.Recorder.__new__(self.stream.Recorder)
