@@ -188,9 +188,38 @@ typedef struct {
   const float *scale;                         /* 1 / threshold of the difference of two sums over 3x3, of each sample */
 } CpuAverage;
 
-/* The loops that average over time. n counts samples, rounded up to CNV_CPU_SLACK. */
+/* The most that a sample may be to be averaged in 16 bits: sums over 3x3 samples and their differences fit. */
+#define CNV_CPU_NARROW_FULL 1023
+
+/* Samples of a row that are averaged in 16 bits at once. */
+#define CNV_CPU_NARROW_AVERAGE 1024
+
+/* A part of a row of several frames, to be averaged in 16 bits. Frame 0 is the one that the others are compared with.
+ * With a the difference of two sums over 3x3, a frame has the weight
+ *
+ *     p = min(fall - min(a, most) * step, near), or 0 if that is negative; near for s = 1, fall for a = 0
+ *     (p * p / 2^15) * ((fall - p) * weight / 2^16) / 2^15
+ *
+ * near is about 2^15, fall is 1.5 * near, and the sum of all weights is below 2^16. */
 typedef struct {
+  int n; /* frames besides frame 0: an even number, the last one may have weight 0 */
+  int channels, bytes, shift, full;
+  guint16 near, fall, step, most;
+  guint16 own; /* weight of frame 0, at most 2^15 - 1 */
+  guint16 weight[CNV_MAX_TEMPORAL_TAPS + 1];
+  const guint8 *value[CNV_MAX_TEMPORAL_TAPS + 1];
+  const gint16 *column[CNV_MAX_TEMPORAL_TAPS + 1]; /* from one pixel before the first on */
+  gsize odd;
+} CpuNarrowAverage;
+
+/* The loops that average over time. n counts samples. columns, average_narrow NULL: this instruction set has none. */
+typedef struct {
+  /* n is rounded up to CNV_CPU_SLACK. */
   void (*average)(float *to, const CpuAverage *average, int n);
+  /* Sums three rows. Of samples of 1 byte, odd ones are stored `odd` numbers after the even ones. Up to a vector of
+   * numbers more is written after each half. */
+  void (*columns)(gint16 *to, gsize odd, const guint8 *const rows[3], int n, const CpuSamples *samples);
+  void (*average_narrow)(guint8 *to, const CpuNarrowAverage *average, int n);
 } CpuSimdTime;
 
 /* The loops of one instruction set. n counts samples. row, column, dense and steps round n up to CNV_CPU_BLOCK, the

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Averages over time with a threshold, without a filter in the picture, of samples of up to 10 bits. In 16-bit
+ * arithmetic a vector has twice as many numbers as in float32, and results are stored without another pass.
+ */
+#include "cpu/cpu.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "plan/arith.h"
+#include "plan/component.h"
+
+#define SLACK 1e-5 /* of gains that are 1 */
+
+/* Numbers of each half of a frame's sums, with what vectors write and read beyond it. */
+#define HALF (CNV_CPU_NARROW_AVERAGE + 4 * CNV_MAX_CHANNELS + 2 * CNV_CPU_ALIGNMENT)
+#define FRAME (2 * HALF)
+
+static gboolean
+fits(CpuPlane *plane)
+{
+  const CnvPlan *plan = plane->plan;
+  const CnvPlane *from = plane->from;
+  const CnvTerm *term = &from->term[0];
+  double sum = term->sum[CNV_X] * term->sum[CNV_Y], weights = 0;
+
+  if (!plane->simd->time->columns || plan->threshold == 0 || plan->requested != CNV_ALGORITHM_AUTO ||
+      from->n_terms > 1 || term->n[CNV_X] * term->n[CNV_Y] > 1 || term->anchor[CNV_X] || term->anchor[CNV_Y])
+    return FALSE;
+  if (!from->plain || plane->weighed || plane->of_weights || from->component[0].bytes > 2 ||
+      from->full[0] > CNV_CPU_NARROW_FULL || from->combine != CNV_COMBINE_SUM || cnv_border_renormalizes(from->border))
+    return FALSE;
+  for (int i = 0; i < plan->n_temporal_taps; i++)
+    weights += plan->weight[i];
+  for (int c = 0; c < from->channels; c++)
+    if (from->filtered >> c & 1 && (fabs(from->gain[c] * sum * weights - 1) > SLACK ||
+                                    fabs(from->base[c] + from->fraction[c] - from->mid[c]) > SLACK))
+      return FALSE;
+  return TRUE;
+}
+
+static void
+lay_out(CpuWorker *worker, const CpuPlane *plane, CpuArena *arena)
+{
+  worker->shorts = cnv_cpu_take(arena, (gsize)(plane->plan->n_temporal_taps + 1) * FRAME, sizeof(gint16));
+}
+
+/* ---- the formula in 16 bits ---- */
+
+/* Sets the numbers of the threshold, of sums over 3x3 samples. */
+static void
+set_threshold(CpuNarrowAverage *average, double threshold)
+{
+  const double scaled = MAX(9 * threshold, 0.5); /* below 2/3 frames count only where they do not differ */
+
+  average->step = (guint16)floor(G_MAXINT16 / scaled);
+  average->most = (guint16)(G_MAXUINT16 / average->step);
+  average->near = (guint16)rint(scaled * average->step);
+  average->fall = (guint16)rint(1.5 * scaled * average->step);
+}
+
+/* Sets the weights of frames: as large as 16 bits permit. */
+static void
+set_weights(CpuNarrowAverage *average, const float *weight)
+{
+  const double near = average->near, one = 32768;
+  double sum = weight[0], most = 0, unit;
+
+  for (int k = 1; k <= average->n; k++) {
+    sum += weight[k];
+    most = MAX(most, weight[k]);
+  }
+  unit = MIN((G_MAXUINT16 - 2.0 * average->n) / sum, G_MAXINT16 / weight[0]);
+  if (most > 0) /* (fall - p) * weight / 2^16 is largest for p = 0 */
+    unit = MIN(unit, (one - 2) * near * near / (1.5 * 2 * one * one) / most);
+  average->own = (guint16)rint(unit * weight[0]);
+  for (int k = 1; k <= average->n; k++)
+    average->weight[k] = (guint16)rint(unit * weight[k] * 4 * pow(one / near, 3));
+}
+
+/* ---- tiles ---- */
+
+static gint16 *
+place_of(gint16 *columns, int i, int bytes)
+{
+  return bytes == 1 ? columns + i % 2 * HALF + i / 2 : columns + i;
+}
+
+/* Sums pixel x of three rows. */
+static void
+sum_pixel(gint16 *columns, int to, const guint8 *const rows[3], int from, const CpuPlane *plane)
+{
+  const CnvComponent *component = &plane->from->component[0];
+  const int bytes = component->bytes;
+
+  for (int c = 0; c < plane->from->channels; c++) {
+    int sum = 0;
+
+    for (int i = 0; i < 3; i++)
+      sum += (int)cnv_component_get(rows[i] + (gsize)(from + c) * bytes, component, bytes);
+    *place_of(columns, to + c, bytes) = (gint16)sum;
+  }
+}
+
+/* Sums row y of a frame and its neighbours, from one pixel before the part to one pixel after it. Pixels and rows beyond
+ * the window are those at its edge. */
+static void
+sum_rows(const CpuTile *part, const CnvFrame *frame, int y, gint16 *columns)
+{
+  const CpuPlane *plane = part->plane;
+  const CnvJob *job = part->job;
+  const int channels = plane->from->channels, bytes = plane->from->component[0].bytes;
+  const int width = part->last - part->first;
+  const gboolean at_left = part->first == job->window_x, at_right = part->last == job->window_x + job->window_width;
+  const int skipped = !at_left ? 0 : channels % 2 && bytes == 1 ? 2 : 1; /* vectors begin with an even number */
+  const int n = (width + 1 + !at_right - skipped) * channels;
+  const guint8 *rows[3], *from[3];
+
+  for (int i = 0; i < 3; i++) {
+    int source = CLAMP(y + i - 1, job->window_y, job->window_y + job->window_height - 1);
+
+    rows[i] = cnv_component_at(frame, &plane->from->component[0], job, part->first, source);
+    from[i] = rows[i] + (skipped - 1) * channels * bytes;
+  }
+  if (n > 0)
+    part->frame->simd->time->columns(place_of(columns, skipped * channels, bytes), HALF, from, n, &plane->samples);
+  for (int i = 0; i < skipped; i++)
+    sum_pixel(columns, i * channels, rows, 0, plane);
+  if (at_right)
+    sum_pixel(columns, (width + 1) * channels, rows, (width - 1) * channels, plane);
+}
+
+/* Starts the averages of a tile: the frames that count, that of the output first. Sets their sources. */
+static CpuNarrowAverage
+start(const CpuWorker *worker, const CpuTile *tile, const CnvFrame *source[CNV_MAX_TEMPORAL_TAPS + 1])
+{
+  const CpuFrame *frame = tile->frame;
+  const CpuPlane *plane = tile->plane;
+  const double full = plane->from->full[0];
+  CpuNarrowAverage average = {.channels = plane->from->channels,
+                              .bytes = plane->samples.bytes,
+                              .shift = plane->samples.shift,
+                              .full = plane->samples.full,
+                              .odd = HALF};
+  float weight[CNV_MAX_TEMPORAL_TAPS + 1] = {frame->weight[frame->center]};
+
+  source[0] = &frame->source[frame->center];
+  for (int i = 0; i < frame->n_sources; i++)
+    if (i != frame->center && frame->weight[i] != 0) {
+      weight[++average.n] = frame->weight[i];
+      source[average.n] = &frame->source[i];
+    }
+  if (average.n % 2)
+    source[++average.n] = source[0];
+  for (int k = 0; k <= average.n; k++)
+    average.column[k] = worker->shorts + (gsize)k * FRAME;
+  set_threshold(&average, full * frame->threshold[plane->plan->format_plane[plane->given - plane->plan->plane]]);
+  set_weights(&average, weight);
+  return average;
+}
+
+static void
+average_part(const CpuWorker *worker, const CpuTile *part, int y, CpuNarrowAverage *average,
+             const CnvFrame *const *source)
+{
+  const CpuPlane *plane = part->plane;
+  const CpuSimd *simd = part->frame->simd;
+  const CnvComponent *component = &plane->from->component[0];
+  const CnvJob *job = part->job;
+  const int n = cnv_cpu_samples(part), x = part->first + job->move_x;
+  guint8 *to = cnv_component_at(&part->frame->out, component, job, x, y + job->move_y);
+
+  for (int k = 0; k <= average->n; k++) {
+    average->value[k] = cnv_component_at(source[k], component, job, part->first, y);
+    sum_rows(part, source[k], y, worker->shorts + (gsize)k * FRAME);
+  }
+  simd->time->average_narrow(to, average, n);
+  if (plane->mask)
+    simd->merge(to, cnv_component_at(&part->frame->in, component, job, x, y + job->move_y), plane->mask,
+                n * component->bytes);
+}
+
+static void
+run(CpuWorker *worker, const CpuTile *tile)
+{
+  const int most = CNV_CPU_NARROW_AVERAGE / tile->plane->from->channels;
+  const CnvFrame *source[CNV_MAX_TEMPORAL_TAPS + 1];
+  CpuNarrowAverage average;
+  CpuTile part = *tile;
+
+  if (tile->job->coverage_pitch > 0) { /* composites before samples are rounded */
+    cnv_cpu_rows.run(worker, tile);
+    return;
+  }
+  average = start(worker, tile, source);
+  for (int y = tile->top; y < tile->bottom; y++)
+    for (part.first = tile->first; part.first < tile->last; part.first = part.last) {
+      part.last = MIN(part.first + most, tile->last);
+      average_part(worker, &part, y, &average, source);
+    }
+}
+
+const CpuMethod cnv_cpu_averages = {
+    .name = "averages",
+    .algorithms = 1 << CNV_ALGORITHM_SEPARABLE,
+    .unit = 0.5,
+    .fits = fits,
+    .shape = cnv_cpu_shape_rings,
+    .lay_out = lay_out,
+    .run = run,
+};
