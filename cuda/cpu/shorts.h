@@ -79,14 +79,24 @@ subtract_to_zero(Shorts a, Shorts b)
   return (Shorts)INSTRUCTION(subs_epu16)((Bits)a, (Bits)b);
 }
 
-/* Adds a * v + b * w, of signed numbers, to the sums of a vector's numbers; in two parts, in an order of their own. */
-static inline void
-add_products(Numbers sum[2], Shorts a, Shorts v, Shorts b, Shorts w)
+/* Numbers of two vectors, in an order for sum_products. */
+typedef struct {
+  Shorts part[2];
+} Pairs;
+
+static inline Pairs
+pairs_of(Shorts a, Shorts b)
 {
-  sum[0] += (Numbers)INSTRUCTION(madd_epi16)(INSTRUCTION(unpacklo_epi16)((Bits)a, (Bits)b),
-                                             INSTRUCTION(unpacklo_epi16)((Bits)v, (Bits)w));
-  sum[1] += (Numbers)INSTRUCTION(madd_epi16)(INSTRUCTION(unpackhi_epi16)((Bits)a, (Bits)b),
-                                             INSTRUCTION(unpackhi_epi16)((Bits)v, (Bits)w));
+  return (Pairs){
+      {(Shorts)INSTRUCTION(unpacklo_epi16)((Bits)a, (Bits)b), (Shorts)INSTRUCTION(unpackhi_epi16)((Bits)a, (Bits)b)}};
+}
+
+/* Adds the products of signed numbers, of both vectors. The parts of the sums are those of split_shorts. */
+static inline void
+sum_products(Numbers sum[2], Pairs a, Pairs b)
+{
+  for (int i = 0; i < 2; i++)
+    sum[i] += (Numbers)INSTRUCTION(madd_epi16)((Bits)a.part[i], (Bits)b.part[i]);
 }
 
 /* Splits unsigned numbers into two parts in that order, and joins parts of signed numbers. */
@@ -138,14 +148,25 @@ subtract_to_zero(Shorts a, Shorts b)
   return (Shorts)vqsubq_u16((uint16x8_t)a, (uint16x8_t)b);
 }
 
-static inline void
-add_products(Numbers sum[2], Shorts a, Shorts v, Shorts b, Shorts w)
-{
-  int32x4_t low = vmlal_s16((int32x4_t)sum[0], vget_low_s16((int16x8_t)a), vget_low_s16((int16x8_t)v));
-  int32x4_t high = vmlal_high_s16((int32x4_t)sum[1], (int16x8_t)a, (int16x8_t)v);
+typedef struct {
+  Shorts part[2];
+} Pairs;
 
-  sum[0] = (Numbers)vmlal_s16(low, vget_low_s16((int16x8_t)b), vget_low_s16((int16x8_t)w));
-  sum[1] = (Numbers)vmlal_high_s16(high, (int16x8_t)b, (int16x8_t)w);
+static inline Pairs
+pairs_of(Shorts a, Shorts b)
+{
+  return (Pairs){{a, b}};
+}
+
+static inline void
+sum_products(Numbers sum[2], Pairs a, Pairs b)
+{
+  for (int i = 0; i < 2; i++) {
+    int16x8_t first = (int16x8_t)a.part[i], second = (int16x8_t)b.part[i];
+
+    sum[0] = (Numbers)vmlal_s16((int32x4_t)sum[0], vget_low_s16(first), vget_low_s16(second));
+    sum[1] = (Numbers)vmlal_high_s16((int32x4_t)sum[1], first, second);
+  }
 }
 
 static inline void

@@ -65,48 +65,29 @@ average(float *to, const CpuAverage *a, int n)
 
 /* ---- samples in 16 bits ---- */
 
-/* Loads the first n bytes of a vector at most. */
-static inline Shorts
-load_part(const guint8 *from, int n)
-{
-  Shorts part = {0};
+#define NEAR_CACHE 2 /* for __builtin_prefetch: the second level */
 
-  if (n >= VECTOR_BYTES)
-    return load_shorts(from);
-  if (n > 0)
-    memcpy(&part, from, n);
-  return part;
-}
-
-/* Loads 2 * SHORTS samples, of which n exist. Of two bytes in a number the even sample is the lower one. */
+/* Loads 2 * SHORTS samples. Of two bytes in a number the even sample is the lower one. */
 ALWAYS_INLINE void
-load_pair(Shorts to[2], const guint8 *from, int n, const int bytes, int shift, guint16 full)
+load_pair(Shorts to[2], const guint8 *from, const int bytes, int shift, guint16 full)
 {
+  Shorts first = load_shorts(from);
+
   if (bytes == 1) {
-    Shorts both = load_part(from, n);
-
-    to[0] = both & 255;
-    to[1] = both >> 8;
+    to[0] = first & 255;
+    to[1] = first >> 8;
   } else {
-    to[0] = load_part(from, 2 * n) >> shift & full;
-    to[1] = load_part(from + VECTOR_BYTES, 2 * n - VECTOR_BYTES) >> shift & full;
+    to[0] = first >> shift & full;
+    to[1] = load_shorts(from + VECTOR_BYTES) >> shift & full;
   }
 }
 
 ALWAYS_INLINE void
-store_pair(guint8 *to, const Shorts from[2], int n, const int bytes, int shift)
+store_pair(guint8 *to, const Shorts from[2], const int bytes, int shift)
 {
-  Shorts bits[2];
-
-  bits[0] = bytes == 1 ? from[0] | from[1] << 8 : from[0] << shift;
-  bits[1] = from[1] << shift;
-  if (n >= 2 * SHORTS) {
-    store_shorts(to, bits[0]);
-    if (bytes == 2)
-      store_shorts(to + VECTOR_BYTES, bits[1]);
-  } else {
-    memcpy(to, bits, (gsize)n * bytes);
-  }
+  store_shorts(to, bytes == 1 ? from[0] | from[1] << 8 : from[0] << shift);
+  if (bytes == 2)
+    store_shorts(to + VECTOR_BYTES, from[1] << shift);
 }
 
 /* Returns the place of the number that is `offset` after number `half` of a pair that begins at x. */
@@ -116,49 +97,109 @@ place_of(gsize odd, int x, int half, int offset, const int bytes)
   return bytes == 1 ? (half + offset) % 2 * odd + (x + half + offset) / 2 : (gsize)(x + half * SHORTS + offset);
 }
 
+/* Sums the first three of four rows, and the last three. */
 ALWAYS_INLINE void
-sum_columns(gint16 *restrict to, gsize odd, const guint8 *const rows[3], int n, const int bytes, int shift, int full)
+add_rows(gint16 *restrict to, const CpuColumnSums *c, int x, const guint8 *const rows[4], gsize at, const int bytes)
 {
-  for (int x = 0; x < n; x += 2 * SHORTS) {
-    Shorts sum[2] = {{0}}, row[2];
+  const int shift = c->shift;
+  const gsize next = c->next, odd = c->odd;
+  const guint16 full = (guint16)c->full;
+  Shorts row[4][2];
 
-    for (int i = 0; i < 3; i++) {
-      load_pair(row, rows[i] + (gsize)x * bytes, n - x, bytes, shift, (guint16)full);
-      sum[0] += row[0];
-      sum[1] += row[1];
+  for (int i = 0; i < 4; i++)
+    load_pair(row[i], rows[i] + at, bytes, shift, full);
+  for (int half = 0; half < 2; half++) {
+    gint16 *sums = to + place_of(odd, x, half, 0, bytes);
+    Shorts both = row[1][half] + row[2][half];
+
+    store_shorts(sums, row[0][half] + both);
+    store_shorts(sums + next, both + row[3][half]);
+  }
+}
+
+ALWAYS_INLINE void
+sum_columns(gint16 *restrict to, const CpuColumnSums *restrict c, int from, int n, const int bytes)
+{
+  const gssize at = (gssize)from * bytes;
+
+  for (int k = 0; k < c->n; k++, to += c->frame) {
+    const guint8 *const rows[] = {c->row[k][0] + at, c->row[k][1] + at, c->row[k][2] + at, c->row[k][3] + at};
+    int x = 0;
+
+    for (; x + 2 * SHORTS <= n; x += 2 * SHORTS)
+      add_rows(to, c, x, rows, (gsize)x * bytes, bytes);
+    if (x < n && n >= 2 * SHORTS) { /* some of them once more */
+      x = n - 2 * SHORTS;
+      add_rows(to, c, x, rows, (gsize)x * bytes, bytes);
+    } else if (x < n) {
+      guint8 few[4][2 * VECTOR_BYTES] = {{0}};
+
+      for (int i = 0; i < 4; i++)
+        memcpy(few[i], rows[i], (gsize)n * bytes);
+      add_rows(to, c, 0, (const guint8 *const[]){few[0], few[1], few[2], few[3]}, 0, bytes);
     }
-    store_shorts(to + place_of(odd, x, 0, 0, bytes), sum[0]);
-    store_shorts(to + place_of(odd, x, 1, 0, bytes), sum[1]);
   }
 }
 
 static void
-columns(gint16 *to, gsize odd, const guint8 *const rows[3], int n, const CpuSamples *samples)
+columns(gint16 *to, const CpuColumnSums *sums, int from, int n)
 {
-  if (samples->bytes == 1)
-    sum_columns(to, odd, rows, n, 1, 0, 255);
+  if (sums->bytes == 1)
+    sum_columns(to, sums, from, n, 1);
   else
-    sum_columns(to, odd, rows, n, 2, samples->shift, samples->full);
+    sum_columns(to, sums, from, n, 2);
 }
 
-ALWAYS_INLINE Shorts
-sum_of_columns(const CpuNarrowAverage *a, int k, int x, int half, const int channels, const int bytes)
+/* Sums 3x3 samples by sums over three rows. */
+ALWAYS_INLINE void
+sum_squares(Shorts to[2], const gint16 *column, gsize odd, int x, const int channels, const int bytes)
 {
-  const gint16 *column = a->column[k];
+  if (bytes == 1 && channels == 1) {
+    const gint16 *even = column + x / 2;
+    Shorts both = load_shorts(even + odd) + load_shorts(even + 1);
 
-  return load_shorts(column + place_of(a->odd, x, half, 0, bytes)) +
-         load_shorts(column + place_of(a->odd, x, half, channels, bytes)) +
-         load_shorts(column + place_of(a->odd, x, half, 2 * channels, bytes));
+    to[0] = load_shorts(even) + both;
+    to[1] = both + load_shorts(even + odd + 1);
+    return;
+  }
+  for (int half = 0; half < 2; half++)
+    to[half] = load_shorts(column + place_of(odd, x, half, 0, bytes)) +
+               load_shorts(column + place_of(odd, x, half, channels, bytes)) +
+               load_shorts(column + place_of(odd, x, half, 2 * channels, bytes));
 }
 
-/* Returns the weights of frame k, whose sums over 3x3 differ by a number from those of frame 0. */
+/* A threshold in all numbers of vectors. */
+typedef struct {
+  Shorts near, fall, step, most;
+} Threshold;
+
+/* Returns the weights of a frame whose sums over 3x3 differ from those of frame 0. */
 static inline Shorts
-weigh_frame(const CpuNarrowAverage *a, int k, Shorts difference)
+weigh_frame(Shorts difference, const Threshold *t, Shorts weight)
 {
-  Shorts zero = {0}, amount = smaller_of(magnitude_of(difference), a->most + zero) * a->step;
-  Shorts p = smaller_of(subtract_to_zero(a->fall + zero, amount), a->near + zero);
+  Shorts amount = smaller_of(magnitude_of(difference), t->most) * t->step;
+  Shorts p = smaller_of(subtract_to_zero(t->fall, amount), t->near);
 
-  return upper_half(upper_half(p, p), upper_half_unsigned(a->fall - p, a->weight[k] + zero));
+  return upper_half(upper_half(p, p), upper_half_unsigned(t->fall - p, weight));
+}
+
+/* Loads 2 * SHORTS samples of two frames. */
+ALWAYS_INLINE void
+load_pairs(Pairs to[2], const guint8 *a, const guint8 *b, const int bytes, int shift, guint16 full)
+{
+  if (bytes == 1) {
+    Pairs both = pairs_of(load_shorts(a), load_shorts(b));
+
+    to[0] = (Pairs){{both.part[0] & 255, both.part[1] & 255}};
+    to[1] = (Pairs){{both.part[0] >> 8, both.part[1] >> 8}};
+  } else {
+    Shorts value[2][2];
+
+    load_pair(value[0], a, bytes, shift, full);
+    load_pair(value[1], b, bytes, shift, full);
+    for (int half = 0; half < 2; half++)
+      to[half] = pairs_of(value[0][half], value[1][half]);
+  }
 }
 
 /* Returns the quotients of sums, rounded. */
@@ -176,34 +217,68 @@ divide(const Numbers sum[2], Shorts weights)
   return join_shorts(parts);
 }
 
+/* Averages 2 * SHORTS samples from number x on. weight: of each frame, in all numbers. */
+ALWAYS_INLINE void
+average_pair(Shorts to[2], const CpuNarrowAverage *restrict a, const Threshold *t, const Shorts *restrict weight, int x,
+             const int channels, const int bytes)
+{
+  const gsize at = (gsize)x * bytes;
+  Shorts value[2], own[2], square[2][2], weights[2];
+  Numbers sum[2][2] = {{{0}}};
+  Pairs pairs[2];
+
+  __builtin_prefetch(a->value[0] + at + a->ahead, 0, NEAR_CACHE);
+  load_pair(value, a->value[0] + at, bytes, a->shift, (guint16)a->full);
+  sum_squares(own, a->column[0], a->odd, x, channels, bytes);
+  for (int half = 0; half < 2; half++) {
+    weights[half] = weight[0];
+    sum_products(sum[half], pairs_of(value[half], (Shorts){0}), pairs_of(weight[0], (Shorts){0}));
+  }
+  for (int k = 1; k < a->n; k += 2) {
+    __builtin_prefetch(a->value[k] + at + a->ahead, 0, NEAR_CACHE);
+    __builtin_prefetch(a->value[k + 1] + at + a->ahead, 0, NEAR_CACHE);
+    load_pairs(pairs, a->value[k] + at, a->value[k + 1] + at, bytes, a->shift, (guint16)a->full);
+    sum_squares(square[0], a->column[k], a->odd, x, channels, bytes);
+    sum_squares(square[1], a->column[k + 1], a->odd, x, channels, bytes);
+    for (int half = 0; half < 2; half++) {
+      Shorts first = weigh_frame(square[0][half] - own[half], t, weight[k]);
+      Shorts second = weigh_frame(square[1][half] - own[half], t, weight[k + 1]);
+
+      weights[half] += first + second;
+      sum_products(sum[half], pairs[half], pairs_of(first, second));
+    }
+  }
+  for (int half = 0; half < 2; half++)
+    to[half] = divide(sum[half], weights[half]);
+}
+
 ALWAYS_INLINE void
 average_samples(guint8 *restrict to, const CpuNarrowAverage *restrict a, int n, const int channels, const int bytes)
 {
-  for (int x = 0; x < n; x += 2 * SHORTS) {
-    Shorts zero = {0}, value[2][2], own[2], weights[2];
-    Numbers sum[2][2] = {{{0}}};
+  const Shorts zero = {0};
+  const Threshold t = {a->near + zero, a->fall + zero, a->step + zero, a->most + zero};
+  const int whole = n / (2 * SHORTS) * (2 * SHORTS);
+  guint8 rest[CNV_MAX_TEMPORAL_TAPS + 1][2 * VECTOR_BYTES];
+  Shorts weight[CNV_MAX_TEMPORAL_TAPS + 1], average[2];
+  CpuNarrowAverage last;
 
-    load_pair(value[0], a->value[0] + (gsize)x * bytes, n - x, bytes, a->shift, (guint16)a->full);
-    for (int half = 0; half < 2; half++) {
-      own[half] = sum_of_columns(a, 0, x, half, channels, bytes);
-      weights[half] = a->own + zero;
-      add_products(sum[half], value[0][half], weights[half], zero, zero);
-    }
-    for (int k = 1; k < a->n; k += 2) {
-      load_pair(value[0], a->value[k] + (gsize)x * bytes, n - x, bytes, a->shift, (guint16)a->full);
-      load_pair(value[1], a->value[k + 1] + (gsize)x * bytes, n - x, bytes, a->shift, (guint16)a->full);
-      for (int half = 0; half < 2; half++) {
-        Shorts first = weigh_frame(a, k, sum_of_columns(a, k, x, half, channels, bytes) - own[half]);
-        Shorts second = weigh_frame(a, k + 1, sum_of_columns(a, k + 1, x, half, channels, bytes) - own[half]);
-
-        weights[half] += first + second;
-        add_products(sum[half], value[0][half], first, value[1][half], second);
-      }
-    }
-    for (int half = 0; half < 2; half++)
-      value[0][half] = divide(sum[half], weights[half]);
-    store_pair(to + (gsize)x * bytes, value[0], n - x, bytes, a->shift);
+  for (int k = 0; k <= a->n; k++)
+    weight[k] = a->weight[k] + zero;
+  for (int x = 0; x < whole; x += 2 * SHORTS) {
+    average_pair(average, a, &t, weight, x, channels, bytes);
+    store_pair(to + (gsize)x * bytes, average, bytes, a->shift);
   }
+  if (whole == n)
+    return;
+  last = *a;
+  for (int k = 0; k <= a->n; k++) {
+    memset(rest[k], 0, sizeof rest[k]);
+    memcpy(rest[k], a->value[k] + (gsize)whole * bytes, (gsize)(n - whole) * bytes);
+    last.value[k] = rest[k] - (gsize)whole * bytes;
+  }
+  average_pair(average, &last, &t, weight, whole, channels, bytes);
+  store_pair(rest[0], average, bytes, a->shift);
+  memcpy(to + (gsize)whole * bytes, rest[0], (gsize)(n - whole) * bytes);
 }
 
 static void

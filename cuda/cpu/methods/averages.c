@@ -12,10 +12,15 @@
 #include "plan/component.h"
 
 #define SLACK 1e-5 /* of gains that are 1 */
+#define AHEAD 6    /* rows from the one that is averaged to the one that is fetched into cache */
+#define BLOCK 64   /* samples that loops add up at once */
 
-/* Numbers of each half of a frame's sums, with what vectors write and read beyond it. */
-#define HALF (CNV_CPU_NARROW_AVERAGE + 4 * CNV_MAX_CHANNELS + 2 * CNV_CPU_ALIGNMENT)
-#define FRAME (2 * HALF)
+/* Numbers of each half of a row of sums, with what vectors write and read beyond it. */
+#define HALF (CNV_CPU_NARROW_AVERAGE / 2 + 2 * CNV_CPU_ALIGNMENT)
+#define ROW (2 * HALF)
+#define FRAME (2 * ROW) /* two rows at a time share sums of two */
+
+G_STATIC_ASSERT(HALF * sizeof(gint16) % CNV_CPU_ALIGNMENT == 0);
 
 static gboolean
 fits(CpuPlane *plane)
@@ -74,7 +79,7 @@ set_weights(CpuNarrowAverage *average, const float *weight)
   unit = MIN((G_MAXUINT16 - 2.0 * average->n) / sum, G_MAXINT16 / weight[0]);
   if (most > 0) /* (fall - p) * weight / 2^16 is largest for p = 0 */
     unit = MIN(unit, (one - 2) * near * near / (1.5 * 2 * one * one) / most);
-  average->own = (guint16)rint(unit * weight[0]);
+  average->weight[0] = (guint16)rint(unit * weight[0]);
   for (int k = 1; k <= average->n; k++)
     average->weight[k] = (guint16)rint(unit * weight[k] * 4 * pow(one / near, 3));
 }
@@ -82,53 +87,69 @@ set_weights(CpuNarrowAverage *average, const float *weight)
 /* ---- tiles ---- */
 
 static gint16 *
-place_of(gint16 *columns, int i, int bytes)
+place_of(gint16 *sums, int i, int bytes)
 {
-  return bytes == 1 ? columns + i % 2 * HALF + i / 2 : columns + i;
+  return bytes == 1 ? sums + i % 2 * HALF + i / 2 : sums + i;
 }
 
-/* Sums pixel x of three rows. */
+/* Sums pixels first to last - 1 one by one, as pixels first + 1 and following of the sums. Beyond the `end` pixels they
+ * are those at the edge. */
 static void
-sum_pixel(gint16 *columns, int to, const guint8 *const rows[3], int from, const CpuPlane *plane)
+sum_pixels(gint16 *to, const CpuColumnSums *sums, int first, int last, int end, const CpuPlane *plane)
 {
   const CnvComponent *component = &plane->from->component[0];
-  const int bytes = component->bytes;
+  const int channels = plane->from->channels, bytes = sums->bytes;
 
-  for (int c = 0; c < plane->from->channels; c++) {
-    int sum = 0;
+  for (int i = first * channels; i < last * channels; i++) {
+    const int c = (i + channels) % channels, x = CLAMP((i - c) / channels, 0, end - 1);
 
-    for (int i = 0; i < 3; i++)
-      sum += (int)cnv_component_get(rows[i] + (gsize)(from + c) * bytes, component, bytes);
-    *place_of(columns, to + c, bytes) = (gint16)sum;
+    for (int k = 0; k < sums->n; k++) {
+      gint16 *sum = place_of(to + k * sums->frame, i + channels, bytes);
+      int value[4];
+
+      for (int row = 0; row < 4; row++)
+        value[row] = cnv_component_get(sums->row[k][row] + (gssize)(x * channels + c) * bytes, component, bytes);
+      sum[0] = (gint16)(value[0] + value[1] + value[2]);
+      sum[ROW] = (gint16)(value[1] + value[2] + value[3]);
+    }
   }
 }
 
-/* Sums row y of a frame and its neighbours, from one pixel before the part to one pixel after it. Pixels and rows beyond
- * the window are those at its edge. */
-static void
-sum_rows(const CpuTile *part, const CnvFrame *frame, int y, gint16 *columns)
+/* Sums row y and its neighbours, and the row after it, in all frames, from one pixel before the part to one pixel after
+ * it. Pixels and rows beyond the window are those at its edge. Returns the sums. */
+static const gint16 *
+sum_rows(const CpuWorker *worker, const CpuTile *part, int y, const CpuNarrowAverage *average,
+         const CnvFrame *const *source)
 {
   const CpuPlane *plane = part->plane;
   const CnvJob *job = part->job;
-  const int channels = plane->from->channels, bytes = plane->from->component[0].bytes;
-  const int width = part->last - part->first;
-  const gboolean at_left = part->first == job->window_x, at_right = part->last == job->window_x + job->window_width;
-  const int skipped = !at_left ? 0 : channels % 2 && bytes == 1 ? 2 : 1; /* vectors begin with an even number */
-  const int n = (width + 1 + !at_right - skipped) * channels;
-  const guint8 *rows[3], *from[3];
+  const int channels = plane->from->channels, bytes = average->bytes;
+  const int width = part->last - part->first, end = job->window_x + job->window_width - part->first;
+  const int first = part->first > job->window_x ? -1 : channels % 2; /* vectors begin with an even number */
+  const int whole = (end - first) * channels / 2 * 2;
+  const int last = CLAMP(first + whole / channels, first, width + 1);
+  const int skipped = (first + 1) * channels;
+  gint16 *to =
+      worker->shorts + CNV_CPU_ALIGNMENT / sizeof(gint16) - skipped / (bytes == 1 ? 2 : 1); /* aligned stores */
+  CpuColumnSums sums = {.n = average->n + 1,
+                        .bytes = bytes,
+                        .shift = average->shift,
+                        .full = average->full,
+                        .frame = FRAME,
+                        .next = ROW,
+                        .odd = HALF};
 
-  for (int i = 0; i < 3; i++) {
-    int source = CLAMP(y + i - 1, job->window_y, job->window_y + job->window_height - 1);
+  for (int k = 0; k < sums.n; k++)
+    for (int i = 0; i < 4; i++) {
+      int row = CLAMP(y + i - 1, job->window_y, job->window_y + job->window_height - 1);
 
-    rows[i] = cnv_component_at(frame, &plane->from->component[0], job, part->first, source);
-    from[i] = rows[i] + (skipped - 1) * channels * bytes;
-  }
-  if (n > 0)
-    part->frame->simd->time->columns(place_of(columns, skipped * channels, bytes), HALF, from, n, &plane->samples);
-  for (int i = 0; i < skipped; i++)
-    sum_pixel(columns, i * channels, rows, 0, plane);
-  if (at_right)
-    sum_pixel(columns, (width + 1) * channels, rows, (width - 1) * channels, plane);
+      sums.row[k][i] = cnv_component_at(source[k], &plane->from->component[0], job, part->first, row);
+    }
+  part->frame->simd->time->columns(place_of(to, skipped, bytes), &sums, first * channels,
+                                   MIN(cnv_divide_up((last - first) * channels, BLOCK) * BLOCK, whole));
+  sum_pixels(to, &sums, -1, first, end, plane);
+  sum_pixels(to, &sums, last, width + 1, end, plane);
+  return to;
 }
 
 /* Starts the averages of a tile: the frames that count, that of the output first. Sets their sources. */
@@ -153,15 +174,14 @@ start(const CpuWorker *worker, const CpuTile *tile, const CnvFrame *source[CNV_M
     }
   if (average.n % 2)
     source[++average.n] = source[0];
-  for (int k = 0; k <= average.n; k++)
-    average.column[k] = worker->shorts + (gsize)k * FRAME;
   set_threshold(&average, full * frame->threshold[plane->plan->format_plane[plane->given - plane->plan->plane]]);
   set_weights(&average, weight);
   return average;
 }
 
+/* Averages row y of a part, and the row after it if `rows` is 2. */
 static void
-average_part(const CpuWorker *worker, const CpuTile *part, int y, CpuNarrowAverage *average,
+average_part(const CpuWorker *worker, const CpuTile *part, int y, int rows, CpuNarrowAverage *average,
              const CnvFrame *const *source)
 {
   const CpuPlane *plane = part->plane;
@@ -169,16 +189,21 @@ average_part(const CpuWorker *worker, const CpuTile *part, int y, CpuNarrowAvera
   const CnvComponent *component = &plane->from->component[0];
   const CnvJob *job = part->job;
   const int n = cnv_cpu_samples(part), x = part->first + job->move_x;
-  guint8 *to = cnv_component_at(&part->frame->out, component, job, x, y + job->move_y);
+  const gint16 *columns = sum_rows(worker, part, y, average, source);
 
-  for (int k = 0; k <= average->n; k++) {
-    average->value[k] = cnv_component_at(source[k], component, job, part->first, y);
-    sum_rows(part, source[k], y, worker->shorts + (gsize)k * FRAME);
+  average->ahead = (gssize)AHEAD * job->fields * source[0]->stride[component->plane];
+  for (int row = 0; row < rows; row++) {
+    guint8 *to = cnv_component_at(&part->frame->out, component, job, x, y + row + job->move_y);
+
+    for (int k = 0; k <= average->n; k++) {
+      average->value[k] = cnv_component_at(source[k], component, job, part->first, y + row);
+      average->column[k] = columns + (gsize)k * FRAME + row * ROW;
+    }
+    simd->time->average_narrow(to, average, n);
+    if (plane->mask)
+      simd->merge(to, cnv_component_at(&part->frame->in, component, job, x, y + row + job->move_y), plane->mask,
+                  n * component->bytes);
   }
-  simd->time->average_narrow(to, average, n);
-  if (plane->mask)
-    simd->merge(to, cnv_component_at(&part->frame->in, component, job, x, y + job->move_y), plane->mask,
-                n * component->bytes);
 }
 
 static void
@@ -194,10 +219,10 @@ run(CpuWorker *worker, const CpuTile *tile)
     return;
   }
   average = start(worker, tile, source);
-  for (int y = tile->top; y < tile->bottom; y++)
+  for (int y = tile->top; y < tile->bottom; y += 2)
     for (part.first = tile->first; part.first < tile->last; part.first = part.last) {
       part.last = MIN(part.first + most, tile->last);
-      average_part(worker, &part, y, &average, source);
+      average_part(worker, &part, y, MIN(tile->bottom - y, 2), &average, source);
     }
 }
 
