@@ -31,12 +31,14 @@ store_shorts(void *to, Shorts shorts)
 #define IN_REGISTER "+v"
 #define INSTRUCTION(name) _mm512_##name
 typedef __m512i Bits;
+typedef __m512 Floats;
 #elif defined(__AVX2__)
 #include <immintrin.h>
 #define HAVE_UPPER_HALF
 #define IN_REGISTER "+v"
 #define INSTRUCTION(name) _mm256_##name
 typedef __m256i Bits;
+typedef __m256 Floats;
 #elif defined(__aarch64__)
 #include <arm_neon.h>
 #define HAVE_UPPER_HALF
@@ -70,6 +72,12 @@ static inline Shorts
 smaller_of(Shorts a, Shorts b)
 {
   return (Shorts)INSTRUCTION(min_epu16)((Bits)a, (Bits)b);
+}
+
+static inline Shorts
+larger_of(Shorts a, Shorts b)
+{
+  return (Shorts)INSTRUCTION(max_epu16)((Bits)a, (Bits)b);
 }
 
 /* Returns a - b, or 0 if that is negative. */
@@ -113,7 +121,20 @@ join_shorts(const Numbers from[2])
   return (Shorts)INSTRUCTION(packs_epi32)((Bits)from[0], (Bits)from[1]);
 }
 
+/* Rounds to integers, ties to even. */
+static inline Numbers
+round_vector(Vector from)
+{
+  return (Numbers)INSTRUCTION(cvtps_epi32)((Floats)from);
+}
+
 #elif defined(HAVE_UPPER_HALF)
+
+static inline Numbers
+round_vector(Vector from)
+{
+  return (Numbers)vcvtnq_s32_f32((float32x4_t)from);
+}
 
 static inline Shorts
 upper_half(Shorts a, Shorts b)
@@ -140,6 +161,12 @@ static inline Shorts
 smaller_of(Shorts a, Shorts b)
 {
   return (Shorts)vminq_u16((uint16x8_t)a, (uint16x8_t)b);
+}
+
+static inline Shorts
+larger_of(Shorts a, Shorts b)
+{
+  return (Shorts)vmaxq_u16((uint16x8_t)a, (uint16x8_t)b);
 }
 
 static inline Shorts

@@ -195,16 +195,17 @@ typedef struct {
 #define CNV_CPU_NARROW_AVERAGE 640
 
 /* A part of a row of several frames, to be averaged in 16 bits. Frame 0 is the one that the others are compared with.
- * With a the difference of two sums over 3x3, a frame has the weight
+ * With d the difference of two sums over 3x3, a frame has the weight
  *
- *     p = min(fall - min(a, most) * step, near), or 0 if that is negative; near for s = 1, fall for a = 0
- *     (p * p / 2^15) * ((fall - p) * weight / 2^16) / 2^15
+ *     a = max(min(|d|, most) * step, half), p = max(fall - a, 0)
+ *     (p * p / 2^15) * (a * weight / 2^16) / 2^15
  *
- * near is about 2^15, fall is 1.5 * near, and the sum of all weights is below 2^16. */
+ * In units of about 2^15 for 1, p is s of plan.h and 2 a is 3 - 2 s. half is 0.5, fall 1.5, and step the reciprocal of
+ * the threshold. The sum of all weights is below 2^16. */
 typedef struct {
   int n; /* frames besides frame 0: an even number, the last one may have weight 0 */
   int channels, bytes, shift, full;
-  guint16 near, fall, step, most;
+  guint16 half, fall, step, most;
   guint16 weight[CNV_MAX_TEMPORAL_TAPS + 1]; /* of frame 0 at most 2^15 - 1, and not multiplied */
   const guint8 *value[CNV_MAX_TEMPORAL_TAPS + 1];
   gssize ahead;                                    /* bytes from a value to the one that is fetched into cache */

@@ -170,17 +170,17 @@ sum_squares(Shorts to[2], const gint16 *column, gsize odd, int x, const int chan
 
 /* A threshold in all numbers of vectors. */
 typedef struct {
-  Shorts near, fall, step, most;
+  Shorts half, fall, step, most;
 } Threshold;
 
 /* Returns the weights of a frame whose sums over 3x3 differ from those of frame 0. */
 static inline Shorts
 weigh_frame(Shorts difference, const Threshold *t, Shorts weight)
 {
-  Shorts amount = smaller_of(magnitude_of(difference), t->most) * t->step;
-  Shorts p = smaller_of(subtract_to_zero(t->fall, amount), t->near);
+  Shorts amount = larger_of(smaller_of(magnitude_of(difference), t->most) * t->step, t->half);
+  Shorts p = subtract_to_zero(t->fall, amount);
 
-  return upper_half(upper_half(p, p), upper_half_unsigned(t->fall - p, weight));
+  return upper_half(upper_half(p, p), upper_half_unsigned(amount, weight));
 }
 
 /* Loads 2 * SHORTS samples of two frames. */
@@ -209,11 +209,8 @@ divide(const Numbers sum[2], Shorts weights)
   Numbers parts[2];
 
   split_shorts(parts, weights);
-  for (int i = 0; i < 2; i++) {
-    Vector quotient = __builtin_convertvector(sum[i], Vector) / __builtin_convertvector(parts[i], Vector);
-
-    parts[i] = (Numbers)(quotient + CNV_CPU_ROUND) & 0x7fff;
-  }
+  for (int i = 0; i < 2; i++)
+    parts[i] = round_vector(__builtin_convertvector(sum[i], Vector) / __builtin_convertvector(parts[i], Vector));
   return join_shorts(parts);
 }
 
@@ -256,7 +253,7 @@ ALWAYS_INLINE void
 average_samples(guint8 *restrict to, const CpuNarrowAverage *restrict a, int n, const int channels, const int bytes)
 {
   const Shorts zero = {0};
-  const Threshold t = {a->near + zero, a->fall + zero, a->step + zero, a->most + zero};
+  const Threshold t = {a->half + zero, a->fall + zero, a->step + zero, a->most + zero};
   const int whole = n / (2 * SHORTS) * (2 * SHORTS);
   guint8 rest[CNV_MAX_TEMPORAL_TAPS + 1][2 * VECTOR_BYTES];
   Shorts weight[CNV_MAX_TEMPORAL_TAPS + 1], average[2];

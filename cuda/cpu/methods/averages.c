@@ -11,9 +11,10 @@
 #include "plan/arith.h"
 #include "plan/component.h"
 
-#define SLACK 1e-5 /* of gains that are 1 */
-#define AHEAD 6    /* rows from the one that is averaged to the one that is fetched into cache */
-#define BLOCK 64   /* samples that loops add up at once */
+#define SLACK 1e-5  /* of gains that are 1 */
+#define ONE 32768.0 /* of 16-bit numbers */
+#define AHEAD 6     /* rows from the one that is averaged to the one that is fetched into cache */
+#define BLOCK 64    /* samples that loops add up at once */
 
 /* Numbers of each half of a row of sums, with what vectors write and read beyond it. */
 #define HALF (CNV_CPU_NARROW_AVERAGE / 2 + 2 * CNV_CPU_ALIGNMENT)
@@ -59,9 +60,9 @@ set_threshold(CpuNarrowAverage *average, double threshold)
 {
   const double scaled = MAX(9 * threshold, 0.5); /* below 2/3 frames count only where they do not differ */
 
-  average->step = (guint16)floor(G_MAXINT16 / scaled);
+  average->step = (guint16)floor((ONE - 1) / scaled);
   average->most = (guint16)(G_MAXUINT16 / average->step);
-  average->near = (guint16)rint(scaled * average->step);
+  average->half = (guint16)rint(0.5 * scaled * average->step);
   average->fall = (guint16)rint(1.5 * scaled * average->step);
 }
 
@@ -69,19 +70,20 @@ set_threshold(CpuNarrowAverage *average, double threshold)
 static void
 set_weights(CpuNarrowAverage *average, const float *weight)
 {
-  const double near = average->near, one = 32768;
+  const double near = average->fall - average->half;
+  const double factor = near * near * average->half / (2 * ONE * ONE * ONE); /* of a frame that does not differ */
   double sum = weight[0], most = 0, unit;
 
   for (int k = 1; k <= average->n; k++) {
     sum += weight[k];
     most = MAX(most, weight[k]);
   }
-  unit = MIN((G_MAXUINT16 - 2.0 * average->n) / sum, G_MAXINT16 / weight[0]);
-  if (most > 0) /* (fall - p) * weight / 2^16 is largest for p = 0 */
-    unit = MIN(unit, (one - 2) * near * near / (1.5 * 2 * one * one) / most);
+  unit = MIN((G_MAXUINT16 - 2.0 * average->n) / sum, (ONE - 1) / weight[0]);
+  if (most > 0) /* a * weight / 2^16 is below 2^15 */
+    unit = MIN(unit, (ONE - 1) * 2 * ONE / average->fall * factor / most);
   average->weight[0] = (guint16)rint(unit * weight[0]);
   for (int k = 1; k <= average->n; k++)
-    average->weight[k] = (guint16)rint(unit * weight[k] * 4 * pow(one / near, 3));
+    average->weight[k] = (guint16)rint(unit * weight[k] / factor);
 }
 
 /* ---- tiles ---- */
