@@ -17,10 +17,8 @@ extern const CnvBackend cnv_backend_cpu;
 #define SHARED_A_THREAD 2  /* tiles per thread of a decimated picture that threads make together */
 #define ALONE_US 50        /* shorter frames are filtered by the calling thread: waking others takes as long */
 #define PRODUCTS_A_US 50e3 /* about, with AVX2 */
-
-#ifndef SLOT_GAP
-#define SLOT_GAP (9 * CNV_CPU_ALIGNMENT) /* so that rows of the frames of a history do not share cache sets */
-#endif
+/* Bytes between the frames of a history, so that their rows do not share cache sets. */
+#define SLOT_GAP (9 * CNV_CPU_ALIGNMENT)
 
 /* Memory that only grows. */
 typedef struct {
@@ -369,7 +367,8 @@ slot_frame(const CpuSession *self, int slot)
 {
   const CnvLayout *layout = &self->base.scene->layout;
 
-  return cnv_layout_frame(layout, CNV_MEMORY_HOST, (guintptr)cnv_cpu_aligned(self->history) + slot * (layout->size + SLOT_GAP));
+  return cnv_layout_frame(layout, CNV_MEMORY_HOST,
+                          (guintptr)cnv_cpu_aligned(self->history) + slot * (layout->size + SLOT_GAP));
 }
 
 static void
