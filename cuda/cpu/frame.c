@@ -601,7 +601,6 @@ const CnvBackend cnv_backend_cpu = {
     .name = "cpu",
     .blurb = "The CPU, with several threads and SIMD instructions",
     .takes_device_memory = FALSE,
-    .weighs_frames = TRUE,
     .max_in_flight = 1, /* nothing would overlap */
     .dense_taps = 0,
     .probe = cpu_probe,

@@ -49,6 +49,16 @@ has_capability(const CnvKernelKind *kind, int capability, GError **error)
                          kind->capability % 10);
 }
 
+/* Returns TRUE if a kind fits the plane, and stores what the plane needs of it; else FALSE with the reason. */
+static gboolean
+kind_fits(const CnvKernelKind *kind, const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error)
+{
+  if (kind->variants && !kind->averages != (plan->threshold == 0))
+    return kind->averages ? cnv_unsupported(error, "it needs temporal-threshold")
+                          : cnv_unsupported(error, "it does not support temporal-threshold with this filter");
+  return kind->fits(plan, plane, needs, error);
+}
+
 /* Returns TRUE if a kind of the algorithm fits, else FALSE with the reason of the last one. */
 static gboolean
 has_kind(CnvAlgorithm algorithm, int capability, const CnvPlan *plan, const CnvPlane *plane, GError **error)
@@ -63,7 +73,7 @@ has_kind(CnvAlgorithm algorithm, int capability, const CnvPlan *plan, const CnvP
     if (kind->algorithm != algorithm || !kind->fits)
       continue;
     g_clear_error(&cause);
-    if (kind->fits(plan, plane, &needs, &cause))
+    if (kind_fits(kind, plan, plane, &needs, &cause))
       return has_capability(kind, capability, error);
     is_none = FALSE;
   }
@@ -91,7 +101,7 @@ cnv_cuda_can_at(int capability, CnvAlgorithm algorithm, const CnvPlan *plan, con
 static double
 cost_alone(const CnvKernelKind *kind, const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs)
 {
-  if (!kind->cost || !kind->fits(plan, plane, needs, NULL))
+  if (!kind->cost || !kind_fits(kind, plan, plane, needs, NULL))
     return G_MAXDOUBLE;
   return kind->cost(plan, plane, needs, kind->variants ? cnv_variant_find(kind, needs) : NULL);
 }

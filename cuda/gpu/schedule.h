@@ -65,6 +65,8 @@ typedef struct {
   gint64 samples;       /* samples of all jobs */
   gsize sums_size;      /* bytes of row sums of the largest pass */
   gsize decimated_size; /* bytes of decimated samples */
+  guint staged;         /* bits: planes of the plans that have a staged form */
+  gboolean averages;    /* stage_in averages frames (CnvBlockArgs.averages) */
   gboolean has_new_masks; /* the masks differ from those of the last work */
   GArray *cover_jobs;     /* CnvBlockJob: the jobs with coverage, for cover; and its blocks */
   guint cover_blocks;

@@ -253,6 +253,7 @@ shape_plane(CnvPlan *plan, CnvPlane *plane, int p, guint roles, CnvRole role[CNV
   const CnvPlaneFormat *from = &format->plane[p];
 
   plane->width = cnv_format_plane_width(format, p, plan->image.width);
+  plane->format_plane = p;
   plane->height = cnv_format_plane_height(format, p, plan->image.height);
   plane->sub_x = from->sub_x;
   plane->sub_y = from->sub_y;
@@ -402,11 +403,6 @@ fill_threshold(CnvPlan *plan, GError **error)
                         "temporal-threshold=%g weighs each channel by itself, and alpha-mode=premultiply needs one "
                         "weight for all: set temporal-threshold=0, or alpha-mode to copy or filter",
                         threshold);
-  if (!plan->backend->weighs_frames)
-    return cnv_unsupported(error,
-                           "temporal-threshold=%g cannot run on backend=%s yet: set temporal-threshold=0, or "
-                           "backend=cpu",
-                           threshold, plan->backend->name);
   plan->threshold = threshold;
   return TRUE;
 }

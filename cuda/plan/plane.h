@@ -40,6 +40,7 @@ enum { CNV_COMBINE_SUM, CNV_COMBINE_ABSOLUTE, CNV_COMBINE_MAGNITUDE };
 
 struct CnvPlane {
   int width, height;             /* pixels */
+  int format_plane;              /* the format's plane that it belongs to */
   int image_width, image_height; /* size of the frame; a subsampled weight is a mean over its pixels */
   int sub_x, sub_y;              /* log2 of the luma pixels per pixel along each axis */
   int channels;                  /* number of components, 1..4 */

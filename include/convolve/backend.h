@@ -60,8 +60,7 @@ struct CnvBackend {
   const char *name;  /* nick of the backend property */
   const char *blurb; /* one line for gst-inspect-1.0 */
   gboolean takes_device_memory;
-  gboolean weighs_frames; /* runs plans with CnvFilter.temporal_threshold */
-  guint max_in_flight;    /* most frames in flight from or to host memory, 1..CNV_IN_FLIGHT_MAX */
+  guint max_in_flight; /* most frames in flight from or to host memory, 1..CNV_IN_FLIGHT_MAX */
   int dense_taps; /* for CNV_ALGORITHM_AUTO: a kernel of at most this many taps runs faster as a 2D kernel than as a
                      sum of separable ones */
 

@@ -196,6 +196,7 @@ move_of(int target, int from, int sub)
 static CnvJob
 layer_job(const CnvCutting *c, int layer, const CnvBox *box)
 {
+  const CnvBox *window = &g_array_index(c->layers, CnvLayer, layer).window;
   CnvJob job = c->job;
 
   job.plan = g_array_index(c->layers, CnvLayer, layer).plan;
@@ -204,6 +205,10 @@ layer_job(const CnvCutting *c, int layer, const CnvBox *box)
   job.y = box->y0;
   job.width = box->x1 - box->x0;
   job.height = box->y1 - box->y0;
+  job.window_x = window->x0;
+  job.window_y = window->y0;
+  job.window_width = window->x1 - window->x0;
+  job.window_height = window->y1 - window->y0;
   return job;
 }
 
@@ -238,10 +243,6 @@ add_job(CnvCutting *c, const CnvPiece *from, int weights)
 
   if (cnv_box_is_empty(&box))
     return;
-  job.window_x = layer->window.x0;
-  job.window_y = layer->window.y0;
-  job.window_width = layer->window.x1 - layer->window.x0;
-  job.window_height = layer->window.y1 - layer->window.y0;
   job.cells_x = layer->cells_x;
   job.cells_y = layer->cells_y;
   job.whole = from->whole;

@@ -28,7 +28,8 @@ variant_of(const KernelRun *run, const CnvTileJob *s)
   const CnvVariant *v = run->variant;
 
   for (; v[1].name && strcmp(v[1].name, v->name) == 0; v++)
-    if ((!v->channels || v->channels >= s->channels) && (!v->weighed || v->k_y == s->steps_y))
+    if (v->bytes == (s->full_bits > 255 ? 2 : 1) && (!v->channels || v->channels >= s->channels) &&
+        (!v->weighed || v->k_y == s->steps_y))
       break;
   return v;
 }
@@ -263,6 +264,7 @@ open_tiles(const KernelRun *run, const CnvTileJob *s, const guint8 *kinds, Tiles
   tiles->block.a = *tiles->plane;
   if (tiles->plane->weight >= 0)
     open_weighed(tiles);
+  tiles->block.a.plain = TRUE; /* of a plane whose block jobs are staged, memory says that it is not */
   tiles->block.job = s->job;
   tiles->block.sources = l->sources;
   cnv_block_locate(&tiles->block, &l->in, &l->out, s->pointers);
@@ -539,6 +541,30 @@ store_sums(const Tiles *tiles)
     g_free(sums[t]);
 }
 
+/* Stores averages over time, times the only tap. */
+static void
+store_averages(const KernelRun *run, const Tiles *tiles)
+{
+  const CnvTileArgs *l = run->args;
+  const CnvBlock *b = &tiles->block;
+  const CnvTerm *t = &b->a.term[0];
+  gsize n = (gsize)b->job.width * b->a.channels * b->job.height;
+  g_autofree float *thresholds = samples_thresholds(run->op, &l->thresholds);
+  double *acc = g_new0(double, n), tap = tiles->job.taps[t->taps[CNV_X]];
+
+  if (t->separable)
+    tap *= tiles->job.taps[t->taps[CNV_Y]];
+  if (tiles->tiles->format_plane != b->a.format_plane)
+    standin_report("%s: a job of plane %d has the threshold of plane %d", run->name, b->a.format_plane,
+                   tiles->tiles->format_plane);
+  if (thresholds)
+    samples_average(&tiles->job, thresholds[b->a.format_plane], acc);
+  for (gsize i = 0; i < n; i++)
+    acc[i] *= tap;
+  samples_store_terms(&tiles->job, &acc);
+  g_free(acc);
+}
+
 static void
 run_job(const KernelRun *run, Tiles *tiles)
 {
@@ -554,7 +580,9 @@ run_job(const KernelRun *run, Tiles *tiles)
   check_plane(run, s);
   if (only_decimates(run, s))
     return;
-  if (tiles->plane->weight >= 0)
+  if (kind->averages)
+    store_averages(run, tiles);
+  else if (tiles->plane->weight >= 0)
     store_weighed(run, tiles);
   else
     store_sums(tiles);
