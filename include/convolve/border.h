@@ -13,7 +13,7 @@
 
 #include "enums.h"
 
-/* All modes in the order of their values: value, nick, and what is outside of a row abcd. */
+/* All modes in the order of their values: value, nick, and the samples outside a row abcd. */
 #define CNV_BORDERS(B)                                                                                                 \
   B(CONSTANT, "constant", "kkkk|abcd|kkkk: k is the border-color")                                                     \
   B(REPLICATE, "replicate", "aaaa|abcd|dddd: the edge sample is repeated")                                             \
@@ -32,7 +32,7 @@
 #endif
 
 /* Returns the index, 0..n-1, of the sample that replaces the one at index i, or -1 if none does (constant and
- * renormalize). Correct at any distance outside. n: number of samples, at least 1. */
+ * renormalize). i may be any distance outside. n: number of samples, at least 1. */
 CNV_HOST_DEVICE static inline int
 cnv_border_index(CnvBorder border, int i, int n)
 {
@@ -81,8 +81,8 @@ cnv_border_repeats(CnvBorder border)
   return border == CNV_BORDER_CONSTANT || border == CNV_BORDER_REPLICATE || border == CNV_BORDER_RENORMALIZE;
 }
 
-/* Returns FALSE if index -d (d at least 1) is never replaced by an index above d, and likewise at the opposite edge. A
- * part of the frame then only needs its own neighbourhood. Modes that are not listed need the whole frame. */
+/* Returns TRUE if a part of the frame may need samples from anywhere in the frame. FALSE: index -d (d at least 1) is
+ * never replaced by an index above d, and likewise at the opposite edge, so a part needs only its own neighbourhood. */
 CNV_HOST_DEVICE static inline int
 cnv_border_reads_far(CnvBorder border)
 {
