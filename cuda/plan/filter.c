@@ -42,8 +42,7 @@ cnv_filter_radius(const CnvFilter *filter, int axis)
   if (filter->radius >= 0)
     return filter->radius;
   if (cnv_filter_info(filter->type)->max_radius > CNV_APERTURE_MAX &&
-      explicit_sigma(filter, axis) > 0) /* limited so that it does not overflow; the caller rejects a radius this
-                                           large */
+      explicit_sigma(filter, axis) > 0) /* limited to avoid an overflow; the caller rejects a radius this large */
     return (int)fmin(fmax(ceil(filter->truncate * explicit_sigma(filter, axis)), 0), 1e9);
   return cnv_filter_info(filter->type)->default_radius;
 }

@@ -232,8 +232,7 @@ make_orthogonal(CnvTaps *row[], CnvTaps *column[], int p, int q)
 }
 
 /* Computes the singular value decomposition by one-sided Jacobi rotations. The rows from cnv_taps_factor are
- * orthogonal. At the end each row is as long as its column (root of the sum of squares), so no product is larger than
- * the sum. */
+ * orthogonal. At the end each row has the same norm as its column, so no product is larger than the sum. */
 static void
 balance(int rank, CnvTaps *row[], CnvTaps *column[])
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * From a frame's work to jobs, private to the engines.
+ * Divides the work on a frame into jobs. Private to the engines.
  *
  *   cutting.c   implements this header; rectangles around the cells that a layer filters
  *   shapes.c    the regions as shapes of a plane and field, and their layers
@@ -31,7 +31,7 @@ typedef struct {
   GByteArray *mask_cells; /* of all masks, mask after mask */
   GPtrArray *masks;       /* CnvMask, with references: each mask of the work once */
   gsize coverage_size;    /* bytes of the coverage of all jobs */
-  guint crowd;            /* most regions that met where they are not filtered exactly (work.h); 0: all are exact */
+  guint crowd;            /* most regions in a cell that is not filtered exactly (work.h); 0: all are exact */
   CnvWork work;           /* the work that gave the jobs; its pointers are not used. n_plans 0: no jobs yet */
   GArray *regions;        /* CnvRegion: copies of the work's regions */
   struct CnvCutting *cutting; /* state of cnv_jobs_make */
