@@ -45,7 +45,7 @@ cnv_cuda_set_textures(CudaSession *self, CnvBlockArgs *args, GError **error)
   const CnvPlan *plan = g_ptr_array_index(self->schedule.plans, 0);
 
   if (self->n_textures > N_TEXTURES - CNV_MAX_PLANES - 1) {
-    /* Kernels may still read from them. */
+    /* Kernels may still read from the old textures. */
     if (!CHECK(self, cuStreamSynchronize(self->stream), "changing a texture", error))
       return FALSE;
     cnv_cuda_forget_textures(self);

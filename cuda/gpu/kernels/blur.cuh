@@ -13,9 +13,9 @@
  * The numbers k of samples, and the rows of A of outputs, may be assigned in any order (gpu/blur.c). They are assigned
  * so that the four samples of a word are a lane's two pairs of k, and a lane's results are four neighbours of a row.
  *
- * One instruction makes 1024 + x of a sample x, because the f16 number with the bits 0x6400 | x is 1024 + x. Sums over
- * A begin at -(1024 + mid) times the sum of the taps, so that row sums are about 0, where f16 is finest. The second
- * product gives 1024 + level. There the step of f16 is 1, so rounding to f16 rounds to a level.
+ * One instruction converts a sample x to 1024 + x, because the f16 number with the bits 0x6400 | x is 1024 + x. Sums
+ * over A begin at -(1024 + mid) times the sum of the taps, so that row sums are about 0, where f16 is finest. The
+ * second product gives 1024 + level. There the step of f16 is 1, so rounding to f16 rounds to a level.
  *
  * SPLIT: each tap and each row sum is two f16 numbers, together nearly as precise as float32. This is for samples of
  * more than 8 bits, and for taps of both signs.
@@ -275,7 +275,7 @@ struct Factors {
 };
 
 /* Converts levels of 16 rows by 16 samples to a lane's words of samples, of rows g and g + 8. center: returns the
- * input's word at the place of either. blends: blends by the weights that `word` has. */
+ * input's word at one of these rows. blends: blends by the weights that `word` has. */
 template <typename T, BlurMode MODE, typename W, typename Center>
 __device__ static void
 levels_to_words(W (&word)[2], const float (&level)[2][4], const CnvTileJob &s, const Factors &factors,

@@ -25,7 +25,7 @@ rest_of(uint32_t pair, float low, float high)
   return halves_of(low - taken.x, high - taken.y);
 }
 
-/* Where a sample of 16 bits has its level: the shift, and a mask for two levels. */
+/* The position of the level in a sample of 16 bits: the shift, and a mask for two levels. */
 struct SampleBits {
   int shift;
   uint32_t mask;

@@ -54,7 +54,7 @@ load_weights(const WeightColumn &column, int row)
   const uint8_t *at = column.at + (int64_t)row * column.pitch;
   uint2 bytes = {};
 
-  /* The previous kernel may have written them, so loads bypass the first-level cache. */
+  /* The previous kernel may have written the weights, so loads bypass the first-level cache. */
   if (BY == WEIGHTS_BY_16)
     return __ldcg((const uint4 *)at);
   if (BY == WEIGHTS_BY_8)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * dense: taps of any rank on the tensor cores, in integers, so sums are exact. mma.m16n8k32 multiplies samples, as
- * stored in memory, by digits of taps. A tap is digit[0] * 256^(D-1) + ... + digit[D-1]; digits are from -128 to 127. A
- * sample of 16 bits is two digits itself, so with taps of two digits there are sums for three powers of 256
- * (gpu/dense.c).
+ * dense: filters with taps of any rank on the tensor cores, in integers, so sums are exact. mma.m16n8k32 multiplies
+ * samples, as stored in memory, by digits of taps. A tap is digit[0] * 256^(D-1) + ... + digit[D-1]; digits are from
+ * -128 to 127. A sample of 16 bits is two digits itself, so with taps of two digits there are sums for three powers of
+ * 256 (gpu/dense.c).
  *
  *   S[y][x] = sum over rows of taps j, and over k, of I[y + j][k] * B[j][k][x]
  *             I: the image, 16 rows of a window (operand A); B: the taps of a row on the bytes that 8 outputs read

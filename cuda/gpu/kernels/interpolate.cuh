@@ -5,9 +5,9 @@
  * in blur. A warp computes 16 pixels of each channel side by side, or 32 of one channel, and moves down a tile by 16
  * rows at a time.
  *
- * Samples become f16 relative to the window's middle sample, rounded to a level, so that smooth content has small
- * numbers, and flat content is exact. Registers hold row sums of four times eight rows of samples, which 16 rows of
- * outputs read. Row sums of samples of more than 8 bits are two f16 numbers.
+ * Samples are converted to f16 relative to the window's middle sample, which is rounded to a level, so that smooth
+ * content has small numbers, and flat content is exact. Registers hold row sums of four times eight rows of samples,
+ * which 16 rows of outputs read. Row sums of samples of more than 8 bits are two f16 numbers.
  */
 #pragma once
 

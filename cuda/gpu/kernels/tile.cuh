@@ -9,7 +9,7 @@
  * one by one.
  *
  * An inner tile lies inside the window with all its samples, and inside the job with all its outputs. The copy engine
- * stores inner tiles, threads store the others. The host computes which tiles are inner (gpu/tile_jobs.c).
+ * stores inner tiles, and threads store all other tiles. The host computes which tiles are inner (gpu/tile_jobs.c).
  */
 #pragma once
 
@@ -305,9 +305,9 @@ count_reader(const CnvTileArgs &l)
 }
 
 /* If the launch filters in place, waits until all blocks have read their tiles. Thread 0 waits; a barrier must follow.
- * All blocks run at the same time, so this takes microseconds. If a tool such as a debugger keeps some from running,
- * the wait ends after CNV_READERS_CLOCKS: then samples near other tiles may be filtered twice, which is better than
- * never.
+ * All blocks run at the same time, so this takes microseconds. If a tool such as a debugger keeps some blocks from
+ * running, the wait ends after CNV_READERS_CLOCKS. Then samples near other tiles may be filtered twice, which is better
+ * than a wait without end.
  */
 __device__ static void
 wait_for_readers(const CnvTileArgs &l)
@@ -431,7 +431,8 @@ store_tile(const TileParams &params, const TileOutput &at, int thread, const Chu
   }
 }
 
-/* Stores the outputs as store_tile. If other jobs write the same pixels, stores only outputs of weights above 0. */
+/* Stores the outputs as store_tile does. If other jobs write the same pixels, stores only outputs of weights above
+ * 0. */
 template <typename T, int WIDTH, int THREADS, typename ChunkAt>
 __device__ static void
 store_results(const CnvTileArgs &l, const TileParams &params, const TileOutput &at, int thread, const ChunkAt &chunk_at)
