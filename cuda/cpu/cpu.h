@@ -462,6 +462,6 @@ int cnv_cpu_common_weight(const guint8 *weights, int n);
 /* Stores a part of row `top` of a tile, from the tile's pixel number `from` on. weights: NULL if all are 1. */
 void cnv_cpu_store_part(CpuWorker *worker, const CpuTile *part, int from, const float *acc, const guint8 *weights);
 
-/* CNV_BORDER_RENORMALIZE: computes the factors for row y of a tile, if they differ from those of the row before. All
+/* Computes the factors of CNV_BORDER_RENORMALIZE for row y of a tile, if they differ from those of the row before. All
  * rows between the borders have the same factors. */
 void cnv_cpu_renormalize(CpuWorker *worker, const CpuTile *tile, int y);

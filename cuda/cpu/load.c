@@ -6,7 +6,8 @@
 
 #include "plan/component.h"
 
-/* Hardware prefetches along a row, but rarely beyond a page, and each row of a narrow tile is in another page. */
+/* Prefetches in software: hardware prefetches along a row, but rarely beyond a page, and each row of a narrow tile is
+ * in another page. */
 void
 cnv_cpu_prefetch(const CpuTile *tile, int first, int last, int y)
 {

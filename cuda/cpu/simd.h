@@ -82,14 +82,14 @@ typedef struct {
   float share[CNV_CPU_DECIMATION_MAX][CNV_CPU_SHARES];
 } CpuDecimation;
 
-/* Symmetric taps as a constant and cosines. With f the samples and R the radius, the weighted sum
- * C(x) = sum of w * cos(omega * k) * f(x + k) over |k| <= R is updated by
+/* Symmetric taps as a constant and cosines. With f the samples and R the radius, the weighted sum C(x) = sum of w *
+ * cos(omega * k) * f(x + k) over |k| <= R is updated by
  *
  *     D(x + 1) = D(x) - kappa * C(x) + alpha * ((f(x+R+1) - f(x+R)) - (f(x-R) - f(x-R-1))) + gamma * (f(x+R) + f(x-R))
  *     C(x + 1) = C(x) + D(x + 1)
  *
- * kappa = 2 - 2 cos omega and gamma are small, and each has the full precision of float32, so that errors grow no
- * faster than those of a plain sum. */
+ * kappa = 2 - 2 cos omega and gamma are small, and each has the full precision of float32. So errors grow no faster
+ * than those of a plain sum. */
 typedef struct {
   int radius;                                /* of the taps */
   double omega, weight[CNV_CPU_COSINES + 1]; /* of the constant, and of cosines of omega, 2 omega and so on */
@@ -135,8 +135,8 @@ typedef struct {
  * floats: the real parts, then the imaginary parts. n is a power of two, 32 or more. table: from cnv_cpu_fft_table for
  * n. */
 typedef struct {
-  /* Computes for each k the sum of z[i] * exp(-2 pi i k / n) and stores it at place(k, n), which is k if n is 8, else
-   * k % radix * (n / radix) + place(k / radix, n / radix). factor is not read. */
+  /* Computes for each k the sum of z[i] * exp(-2 pi i k / n), and stores it at place(k, n). place(k, n) is k if n is 8,
+   * else k % radix * (n / radix) + place(k / radix, n / radix). factor is not read. */
   void (*forward)(float *numbers, const float *factor, int n, const float *table);
   /* Reverses forward, times n. Reads numbers in the order in which forward stores them. */
   void (*backward)(float *numbers, const float *factor, int n, const float *table);
@@ -184,7 +184,7 @@ typedef struct {
 
 /* A part of a row of several frames, to be averaged with weights by their differences from one of them (plan.h). */
 typedef struct {
-  int n, center; /* frames, and the one that the others are compared with */
+  int n, center; /* number of frames, and the frame that all others are compared with */
   int channels;
   float weight[CNV_MAX_TEMPORAL_TAPS];
   const float *value[CNV_MAX_TEMPORAL_TAPS];

@@ -129,7 +129,7 @@ store_components(const CpuTile *part, const float *acc, const guint8 *weight, co
   }
 }
 
-/* weights: of each pixel, NULL if all are 1. */
+/* Stores a part of a row of a plain plane. weights: of each pixel; NULL if all are 1. */
 static void
 store_plain(const CpuWorker *worker, const CpuTile *part, const float *acc, const guint8 *weights)
 {

@@ -178,8 +178,8 @@ round_axes(CnvTapList taps[CNV_N_AXES])
   return round_by(taps, 1 + (double)best / trials);
 }
 
-/* Returns TRUE if sums over frames stay in the range of f16, even if frames are missing and the weights of the others
- * are scaled. */
+/* Returns TRUE if sums over frames stay in the range of f16, even if frames are missing and the remaining weights are
+ * scaled. */
 static gboolean
 weights_fit(const CnvPlan *plan)
 {
@@ -254,9 +254,9 @@ halves_suffice(const CnvPlane *plane, const CnvNeeds *needs, CnvTapList taps[CNV
   return cnv_fit_error(plane, round_axes(taps), center != 0);
 }
 
-/* Least share of the tap on the sample itself in the sum of all taps. Then each sample of weight above 0 either has a
- * sum of weights above 1e-6 of the largest possible sum, or has the weight 1/255 and changes by at most one level
- * (convolve/work.h). */
+/* Least share of the tap on the sample itself in the sum of all taps. Most samples of weight above 0 then have a sum of
+ * weights above 1e-6 of the largest possible sum (convolve/work.h). All others have the weight 1/255 and change by at
+ * most one level. */
 #define WEIGHED_CENTER_MIN 1.3e-4
 
 /* Returns TRUE if blur_weighed can filter the plane: samples of 8 bits, positive taps, and levels that need no

@@ -64,9 +64,9 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
   return TRUE;
 }
 
-/* Returns the cost of all launches together. 4K NV12: r=64 to 128 22.4 us, 512 30.5; r=44, where the step of chroma is
- * 2, 27.2; RGBA, r=64 and more, 52 to 68; at r=20, where the step is 2, 86, and the ring was faster. P010, r=96 and
- * more: 58 to 61. */
+/* Returns the cost of all launches together. 4K NV12: r=64 to 128 22.4 us, 512 30.5; r=44, with step 2 for chroma,
+ * 27.2. RGBA, r=64 and more: 52 to 68; r=20, with step 2: 86, and the ring was faster. P010, r=96 and more: 58 to
+ * 61. */
 static double
 cost(const CnvPlan *plan, const CnvPlane *plane, const CnvNeeds *needs, const CnvVariant *variant)
 {

@@ -38,7 +38,7 @@ static const CnvVariant variants[] = {CNV_DENSE_OVER_TIME_VARIANTS(OVER_TIME) CN
 /* Largest sum of a variant's upper two numbers, in units of the lowest of them: it stays in 32 bits. */
 #define SUM_MAX 2.0e9
 
-/* Reserve of the largest tap, which compensates for the rounding of the others: half a unit each. */
+/* Reserve of the largest tap, which compensates for the rounding of all other taps: half a unit each. */
 #define ROOM (needs->digits > 1 ? 2048 : 0)
 
 /* Returns the largest number that fits into n digits. */
@@ -67,7 +67,7 @@ terms_apart(const CnvPlan *plan)
   return n;
 }
 
-/* Returns what the plane needs, with the anchors of its terms aligned. */
+/* Returns the needs of the plane, with the anchors of its terms aligned. */
 static CnvNeeds
 measure(const CnvPlan *plan, const CnvPlane *plane)
 {

@@ -101,8 +101,8 @@ cnv_cuda_wait_for_frame(CnvSession *session, guint64 number, GError **error)
   return ok && !lost;
 }
 
-/* After a failed wait all frames in flight are lost, their memory goes back to the caller, and no later frame waits for
- * them. */
+/* Waits for all frames. If that fails, all frames in flight are lost, their memory goes back to the caller, and no
+ * later frame waits for them. */
 gboolean
 cnv_cuda_wait(CnvSession *session, GError **error)
 {
@@ -171,7 +171,8 @@ set_transfer(CudaSession *self, Transfer *transfer, gboolean upload, const CnvWo
   cnv_cuda_transfer_stage(self, transfer);
 }
 
-/* `in` is uploaded as soon as its stream reaches the copy, because nothing in flight uses that memory on the device. */
+/* Starts a frame. `in` is uploaded as soon as its stream reaches the copy, because nothing in flight uses that memory
+ * on the device. */
 gboolean
 cnv_cuda_start_frame(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
 {

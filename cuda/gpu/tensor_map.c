@@ -123,7 +123,7 @@ same_box(const CnvTileJob *a, const CnvTileJob *b)
   return a->box_rows == b->box_rows && a->decimation.pitch == b->decimation.pitch;
 }
 
-/* Finds the map for the weights of tiles, which are loaded to where the results will be or, if the kernel weighs
+/* Finds the map for the weights of tiles, which are loaded to the place of the results or, if the kernel weighs
  * samples, with the tile's apron. Returns FALSE except for planes of one channel of 8 bits, in which each sample has
  * one byte of coverage.
  */

@@ -53,7 +53,7 @@ cnv_cuda_set_textures(CudaSession *self, CnvBlockArgs *args, GError **error)
   for (int m = 0; m < self->layout.n_planes; m++) {
     guint64 start = args->in.address[m] / TEXTURE_ALIGNMENT * TEXTURE_ALIGNMENT;
 
-    /* The last row is as long as the others, or ends with the memory. */
+    /* The last row is as long as all other rows, or ends with the memory. */
     if (!find_texture(self, start, args->in.address[m] - start + (gsize)args->in.stride[m] * self->layout.rows[m],
                       plan->image.format->sample_bytes, &args->texture[m], error))
       return FALSE;

@@ -35,7 +35,7 @@ is_frame_locked(const CudaSession *self, const CnvLayout *layout, const CnvFrame
   return TRUE;
 }
 
-/* Without staging, the driver itself copies from and to any memory. */
+/* Chooses between staging and a copy by the driver itself, which copies from and to any memory. */
 void
 cnv_cuda_transfer_stage(CudaSession *self, Transfer *transfer)
 {

@@ -284,7 +284,7 @@ cnv_decimated_find(const CnvPlan *plan, const CnvPlane *plane, gboolean divides,
 
 /* Limits for algorithm=auto; algorithm=tensor ignores them. AUTO_EXTENT_LEAST is like EXTENT_LEAST. SPREAD_LEAST is the
  * least standard deviation of filtered noise, in levels. If a filter leaves less, all of a plane may be near the middle
- * between two levels, where errors of 0.002 put more than 1 % of samples one off. At 8 bits, r=128 leaves 0.53, and 0.5
+ * between two levels. Errors of 0.002 then put more than 1 % of samples one off. At 8 bits, r=128 leaves 0.53, and 0.5
  * % of samples were one off in waves. r=256 leaves 0.27, and 2 to 5 % were one off. In random black and white, 431x333
  * at r=64, 1.9 % were. */
 #define AUTO_EXTENT_LEAST 3

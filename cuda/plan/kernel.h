@@ -8,8 +8,8 @@
 
 #include "plan/plane.h"
 
-/* A sum of the taps that meet a sample, or a frame, counts as 0 up to this fraction of the sum of the magnitudes of all
- * taps, because engines add the taps up in float32. */
+/* Fraction of the sum of the magnitudes of all taps. A sum of the taps that meet a sample, or a frame, counts as 0 up
+ * to this, because engines add up in float32. */
 #define CNV_FOUND_ZERO 1e-6
 
 /* One convolution: a row and a column, whose outer product is the kernel, or a dense array. */
@@ -52,8 +52,8 @@ gboolean cnv_filter_resolve(const CnvFilter *from, CnvResolvedFilter *filter, GE
 gboolean cnv_filter_generate(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel,
                              GError **error);
 
-/* Replaces a kernel of one dense term by a few separable terms if their sum equals it to within 1e-9 of the largest tap
- * and needs fewer products. A kernel with at most max_dense taps stays dense. */
+/* Replaces a kernel of one dense term by a few separable terms if these need fewer products. Their sum must equal the
+ * kernel to within 1e-9 of the largest tap. A kernel with at most max_dense taps stays dense. */
 void cnv_kernel_factor(CnvKernel *kernel, int max_dense);
 
 /* Replaces several separable terms, with the anchor in the middle, by their sum as one dense term. Does nothing if that

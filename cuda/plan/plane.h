@@ -47,7 +47,7 @@ struct CnvPlane {
   uint32_t copied;               /* bit c: component c is copied. A component that is neither is not written */
   int plain;   /* TRUE: an array of samples of 1 or 2 bytes, each filtered or copied, none a weight, all with the same
                   mid and full. Engines have fast code for this case */
-  int weight;  /* component that holds alpha or coverage, as the weight of the others; -1: none */
+  int weight;  /* component that holds alpha or coverage, the weight of all other components; -1: none */
   int covered; /* TRUE: the weight is coverage (0..255) or, if its component has bytes, alpha times coverage */
   int border;  /* CnvBorder */
   uint32_t algorithm; /* CnvAlgorithm; AUTO only if nothing is filtered */
@@ -63,7 +63,7 @@ struct CnvPlane {
   int n_terms;
   CnvTerm term[CNV_MAX_TERMS];
   float sum, epsilon;              /* as in CnvTerm, for all terms added up */
-  float alpha_norm, alpha_epsilon; /* the same with the weights in time included, for premultiply */
+  float alpha_norm, alpha_epsilon; /* like sum and epsilon, but with the weights in time, for premultiply */
 
   float mid[CNV_MAX_CHANNELS], full[CNV_MAX_CHANNELS]; /* mid is 0 for a weight */
   float gain[CNV_MAX_CHANNELS], fraction[CNV_MAX_CHANNELS];

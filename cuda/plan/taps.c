@@ -250,7 +250,7 @@ balance(int rank, CnvTaps *row[], CnvTaps *column[])
     lengthen(row[i], column[i], 1 / sqrt(sqrt(cnv_dot(column[i]->value, column[i]->value, column[i]->width))));
 }
 
-/* Each step subtracts the product along the row with the largest remaining tap. After as many steps as the rank,
+/* Subtracts, in each step, the product along the row with the largest remaining tap. After as many steps as the rank,
  * nothing remains. */
 int
 cnv_taps_factor(const CnvTaps *taps, int max_rank, CnvTaps *row[], CnvTaps *column[])

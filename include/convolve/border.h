@@ -67,7 +67,7 @@ cnv_border_has_value(CnvBorder border)
   return border == CNV_BORDER_CONSTANT;
 }
 
-/* Returns TRUE if samples outside are left out, and the sum of the others is scaled. */
+/* Returns TRUE if samples outside are left out, and the sum over the remaining samples is scaled. */
 CNV_HOST_DEVICE static inline int
 cnv_border_renormalizes(CnvBorder border)
 {
@@ -82,7 +82,8 @@ cnv_border_repeats(CnvBorder border)
 }
 
 /* Returns TRUE if a part of the frame may need samples from anywhere in the frame. FALSE: index -d (d at least 1) is
- * never replaced by an index above d, and likewise at the opposite edge, so a part needs only its own neighbourhood. */
+ * never replaced by an index above d, and likewise at the opposite edge. A part then needs only its own
+ * neighbourhood. */
 CNV_HOST_DEVICE static inline int
 cnv_border_reads_far(CnvBorder border)
 {

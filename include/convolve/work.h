@@ -12,10 +12,10 @@
  * weight counts. Among equal weights, the region with the higher plan counts, then a rectangle, then the later region.
  * With invert the weight is 1 minus the largest, and plan 0 filters.
  *
- * Ellipses. The ellipse inscribed in the covered samples, of w x h, has the half axes a = (w - 1) / 2 and b = (h - 1) /
- * 2, to the middle of its outermost samples. The weight is 1 on it and inside, and 0 on the ellipse with the half axes
- * a + f + 1 and b + f + 1. In between it falls linearly along each ray from the centre. It is never above the weight of
- * the rectangle. Half axes of the inner ellipse below 0.01 count as 0.01.
+ * Ellipses. An ellipse is inscribed in the covered samples, of w x h. Its half axes reach the middle of the outermost
+ * samples: a = (w - 1) / 2 and b = (h - 1) / 2. The weight is 1 on it and inside, and 0 on the ellipse with the half
+ * axes a + f + 1 and b + f + 1. In between it falls linearly along each ray from the centre. It is never above the
+ * weight of the rectangle. Half axes of the inner ellipse below 0.01 count as 0.01.
  *
  * Masks. A mask of w x h cells is stretched over the region's rectangle. The weight at a sample's centre, in luma
  * pixels, is interpolated between the centres of the four nearest cells, in steps of 1/4096 of their distance. Beyond

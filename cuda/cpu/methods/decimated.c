@@ -231,8 +231,8 @@ count_decimated_rows(const CpuDecimation *y, int height)
   return cnv_divide_up(results, CNV_CPU_ROWS) * CNV_CPU_ROWS + CNV_CPU_ROWS + 2 * y->radius;
 }
 
-/* Each row of a tile has room for one more decimated pixel at either end, for the apron, and for the rest of a
- * block. */
+/* Sets the sizes of rows: a row of a tile has room for one more decimated pixel at either end, for the apron, and for
+ * the rest of a block. */
 static void
 shape(CpuPlane *plane)
 {

@@ -21,8 +21,8 @@
 #define LARGE (64 * 1024) /* numbers of a tile so large that many threads wait for the last tiles */
 #define WAITING 4         /* number of tiles for which they wait */
 
-/* Root mean square error of samples, as a fraction of mid, for samples that are 0 or full, taps whose squares add up to
- * 1, and gain 1. ERROR_MOST: largest error allowed, in levels. */
+/* Root mean square error of samples, as a fraction of mid. Samples are 0 or full, the squares of the taps add up to 1,
+ * and the gain is 1. ERROR_MOST: largest error allowed, in levels. */
 #define ERROR 3e-7
 #define ERROR_MOST 6e-5 /* up to 12 bits: no more samples are then one off than float32 algorithms may have */
 #define ERROR_MOST_OF_16_BITS 0.03 /* the largest of a few million errors is 6 times that */

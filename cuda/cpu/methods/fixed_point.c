@@ -56,8 +56,8 @@ find_axis(CpuFixed *fixed, const CpuPlane *plane, int axis, double gain)
   return rest <= G_MAXINT16;          /* FALSE for a single tap, whose gain is too large */
 }
 
-/* Accepts only gaussians. Sums of other taps, such as binomial ones, are often halfway between two levels, and the
- * small errors of this method would then put many samples one off. */
+/* Accepts only gaussians. Sums of other taps, such as binomial ones, are often halfway between two levels. The small
+ * errors of this method would then put many samples one off. */
 static gboolean
 fits(CpuPlane *plane)
 {

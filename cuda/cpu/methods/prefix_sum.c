@@ -100,7 +100,7 @@ exact_rows(const CpuPlane *plane, int unit)
   return (int)MIN(EXACT / (unit * largest_sample(plane)), G_MAXINT / 2);
 }
 
-/* For a row times a column, includes the filter along rows. */
+/* Returns the cost of steps and, for a row times a column, of prefix sums and of the filter along rows. */
 static double
 cost(const CpuPlane *plane, int samples, int rows)
 {

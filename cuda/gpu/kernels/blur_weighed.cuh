@@ -4,9 +4,9 @@
  * two sums are computed with the taps: N of these products, and D of the weights. The level is mid + N / D, blended by
  * the sample's own weight. The tile of weights has the tile's apron, and follows the tile in shared memory.
  *
- * The f16 number whose bits are a weight w is w / 2^24, exact although below the normal range, and the f16 number
- * 0x7400 | x is 16384 + 16 x. So a product is (x - mid) * w / 2^20, rounded to 11 bits, and row sums of products are in
- * the range of f16 without a factor. Row sums of weights are multiplied by 2^28. If all weights are 0, both sums are 0.
+ * The f16 number whose bits are a weight w is w / 2^24, exact although below the normal range. The f16 number 0x7400 |
+ * x is 16384 + 16 x. So a product is (x - mid) * w / 2^20, rounded to 11 bits. Row sums of products are in the range of
+ * f16 without a factor. Row sums of weights are multiplied by 2^28. If all weights are 0, both sums are 0.
  */
 #pragma once
 
@@ -259,7 +259,8 @@ weigh_tile(const CnvTileArgs &l, const TileParams &params)
     blur_weighed_rows<K, K, M, width>(params.s, at, CNV_TILE_BYTES(pitch, tile.box_rows), band_x, band_y);
 }
 
-/* K: steps along either axis. The kernel for 3 also filters jobs of 2, whose tiles have rows of the same length. */
+/* Filters a tile by normalised convolution. K: steps along either axis. The kernel for 3 also filters jobs of 2, whose
+ * tiles have rows of the same length. */
 template <int K>
 __device__ static void
 blur_weighed(const CnvTileArgs &l)

@@ -78,7 +78,7 @@ add_rows(uint32_t (&sum)[8], uint64_t at, int64_t step, int n, uint32_t mask)
       add_chunk<T>(sum, chunk[i], mask);
 }
 
-/* Loads the first bytes of a chunk: those after them may be outside the frame's memory. */
+/* Loads the first bytes of a chunk. Later bytes may be outside the frame's memory. */
 __device__ static uint4
 load_part(uint64_t at, int bytes)
 {

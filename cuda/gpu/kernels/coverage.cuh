@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Coverage (plan/job.h) of 16 bytes of samples: a weight for each sample, as wide as the sample, so that weights fit
- * where the samples' results go.
+ * Coverage (plan/job.h) of 16 bytes of samples: a weight for each sample, as wide as the sample, so that weights fit in
+ * the place of the samples' results.
  */
 #pragma once
 
@@ -18,7 +18,7 @@ struct WeightColumn {
   uint32_t select[4]; /* __byte_perm selectors: 8 loaded bytes to the weights of each word of samples */
 };
 
-/* Returns the column of the samples from x on, where x is a multiple of 16 bytes. */
+/* Returns the column of the samples from x on. x must be a multiple of 16 bytes. */
 template <typename T>
 __device__ static WeightColumn
 weight_column(const CnvTileArgs &l, const CnvTileJob &s, int x)

@@ -338,7 +338,7 @@ decimate_tile(const CnvTileArgs &l, const TileParams &params, const TileBox &box
   store_decimated<T, N>(l, s, sum, middle, column, row);
 }
 
-/* WIDE: three or four channels, else one or two. */
+/* Decimates a tile. WIDE: three or four channels, else one or two. */
 template <typename T, bool WIDE>
 __device__ static void
 decimate(const CnvTileArgs &l)
@@ -396,9 +396,9 @@ decimate(const CnvTileArgs &l)
   }
 }
 
-/* decimate_again: computes a coarse lattice from a finer one. The ratio of their steps is a power of two, and the taps
- * are the spline's for that ratio. Neighbouring lanes share the rows of a sample, so that their loads are in flight at
- * once. The margins of rows are computed in the same way. */
+/* Computes a coarse lattice from a finer one. The ratio of their steps is a power of two, and the taps are the spline's
+ * for that ratio. Neighbouring lanes share the rows of a sample, so that their loads are in flight at once. The margins
+ * of rows are computed in the same way. */
 __device__ static void
 decimate_again(const CnvTileArgs &l)
 {

@@ -24,8 +24,8 @@
 #define FUSED_SUMS (CNV_FUSED_ROWS * FUSED_ROW_PITCH(1) + 8)
 
 /* Samples and sums are scaled by 2^-64, and levels by 2^-149. So the bits of a level, as a float32, are the integer
- * itself (negative if the level is), rounded once, ties to even, by the multiplication that computes it. Samples of 16
- * bits are used as stored, and so are 2^shift times as large. */
+ * itself (negative if the level is). The multiplication that computes it rounds once, ties to even. Samples of 16 bits
+ * are used as stored, and so are 2^shift times as large. */
 #define FUSED_INTEGERS 0x2b000000u /* as INTEGERS: + i is (2^23 + i) * 2^-64 */
 #define FUSED_UNIT (1.0f / 4294967296.0f / 4294967296.0f)
 #define FUSED_LEVEL (1.0f / 2097152.0f / 4294967296.0f / 4294967296.0f) /* 2^-85: sums to levels */

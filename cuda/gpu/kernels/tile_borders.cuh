@@ -38,8 +38,8 @@ lanes_for(int n)
   return n <= 8 ? 8 : n <= 16 ? 16 : 32;
 }
 
-/* Fills in the part's columns of the rows above and below it, 16 bytes at a time, from the replacing row of the tile
- * or, if the tile lacks it, of the plane. */
+/* Fills in the part's columns of the rows above and below it, 16 bytes at a time. The source is the replacing row of
+ * the tile or, if the tile lacks it, of the plane. */
 template <typename T>
 __device__ static void
 fill_rows(const TileParams &params, const TileBox &box, const TilePart &part, T *tile, int64_t delta)

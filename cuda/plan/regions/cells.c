@@ -40,9 +40,9 @@ is_in_ellipse(const CnvPlaneShape *s, double x, double y, double half_x, double 
   return from_x * from_x + from_y * from_y < 1;
 }
 
-/* Returns which weights an ellipse has in a box: 1 everywhere if it has weight 1 at the corners, and 0 everywhere if it
- * has weight 0 at the point of the box that is nearest to its middle. Scaling an axis turns the ellipse into a circle
- * without changing which point is nearest. */
+/* Returns which weights an ellipse has in a box. They are all 1 if they are 1 at the corners. They are all 0 if the
+ * weight is 0 at the point of the box that is nearest to the ellipse's middle. Scaling an axis turns the ellipse into a
+ * circle without changing which point is nearest. */
 static CnvTouch
 touch_of_ellipse(const CnvPlaneShape *s, const CnvBox *box)
 {

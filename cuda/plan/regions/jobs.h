@@ -44,11 +44,11 @@ void cnv_jobs_clear(CnvJobs *jobs);
  * cnv_jobs_make. */
 gboolean cnv_jobs_match(const CnvJobs *jobs, const CnvWork *work);
 
-/* Makes the jobs of work. Jobs of the same plane, field and layer do not overlap. Each has at least one sample.
- * Planes that are only copied have none. Without whole_frame and invert, the jobs cover little more than the regions.
- * Work on the whole frame gives one job per plane and field. whole: bits of the planes that get a single job with
- * coverage for the whole field (CnvJob.whole), if there is only one layer and there would be more than `max_jobs` jobs.
- * Returns FALSE if the work has the same masks as the work before. */
+/* Makes the jobs of work. Jobs of the same plane, field and layer do not overlap. Each has at least one sample. Planes
+ * that are only copied have none. Without whole_frame and invert, the jobs cover little more than the regions. Work on
+ * the whole frame gives one job per plane and field. whole: bits of the planes that may get a single job with coverage
+ * for the whole field (CnvJob.whole). They get it if there is only one layer, and if there would be more than
+ * `max_jobs` jobs. Returns FALSE if the work has the same masks as the work before. */
 gboolean cnv_jobs_make(CnvJobs *jobs, const CnvWork *work, guint whole, guint max_jobs);
 
 /* Returns the arrays from which the jobs' weights are computed, in host memory. */
