@@ -128,7 +128,7 @@ const guint cnv_role_planes[] = {
 
 /* Values of CnvFilter.chroma_same. */
 const CnvNick cnv_chroma_mode_nicks[] = {
-    {CNV_CHROMA_SCALED, "scaled", "As large on the picture as on luma, so that a blur is round"},
+    {CNV_CHROMA_SCALED, "scaled", "Covers the same area of the picture as on luma, so that a blur is round"},
     {CNV_CHROMA_SAME, "same", "The same number of taps as on luma"},
     {0, NULL, NULL},
 };

@@ -8,7 +8,8 @@
 #include "plan/plan.h"
 
 const CnvNick cnv_temporal_border_nicks[] = {
-    {CNV_TEMPORAL_RENORMALIZE, "renormalize", "They are left out; the remaining taps are scaled to the same sum"},
+    {CNV_TEMPORAL_RENORMALIZE, "renormalize",
+     "Missing frames are left out; the remaining taps are scaled to the same sum"},
     {CNV_TEMPORAL_REPLICATE, "replicate", "aaaa|abcd|dddd: the first or last frame is repeated"},
     {CNV_TEMPORAL_REFLECT, "reflect", "dcba|abcd|dcba: mirrored, with the first or last frame repeated"},
     {0, NULL, NULL},

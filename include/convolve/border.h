@@ -20,7 +20,7 @@
   B(REFLECT, "reflect", "dcba|abcd|dcba: mirrored, with the edge sample repeated")                                     \
   B(REFLECT_101, "reflect-101", "edcb|abcde|dcba: mirrored about the edge sample")                                     \
   B(WRAP, "wrap", "abcd|abcd|abcd: continued from the opposite edge")                                                  \
-  B(RENORMALIZE, "renormalize", "They are left out; the remaining taps are scaled to the same sum")
+  B(RENORMALIZE, "renormalize", "Missing samples are left out; the remaining taps are scaled to the same sum")
 
 #define CNV_COUNT_BORDER(id, nick, text) +1
 #define CNV_N_BORDERS (CNV_BORDERS(CNV_COUNT_BORDER))
