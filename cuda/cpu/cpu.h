@@ -281,6 +281,13 @@ cnv_cpu_weights(const CpuTile *tile)
   return tile->job->weights > 0 ? &tile->frame->weights[tile->job->weights - 1] : NULL;
 }
 
+/* Returns the weight of the sample at x, y of the window, of CNV_WEIGHT_ONE. weights: cnv_cpu_weights(tile). */
+static inline int
+cnv_cpu_weight_at(const CpuTile *tile, const CnvJob *weights, int x, int y)
+{
+  return weights ? cnv_filter_weight(weights, tile->frame->coverage, x, y) : CNV_WEIGHT_ONE;
+}
+
 /* Returns the taps of an axis that meet samples of the window for the output sample at `at`, which may be outside. */
 static inline CpuTapRange
 cnv_cpu_taps_found(const CnvTerm *term, const CnvJob *job, int axis, int at)

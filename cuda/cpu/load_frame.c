@@ -48,7 +48,7 @@ load_coverage(const CpuTile *tile, int y, float *to)
   gboolean alpha = plane->component[plane->weight].bytes > 0;
 
   for (int x = tile->first; x < tile->last; x++, to += plane->channels) {
-    int weight = weights ? cnv_filter_weight(weights, tile->frame->coverage, x, y) : CNV_WEIGHT_ONE;
+    int weight = cnv_cpu_weight_at(tile, weights, x, y);
 
     *to = (float)weight * (alpha ? *to : 1);
   }

@@ -20,7 +20,7 @@ weight_in(const CpuTile *tile, const CnvFrame *frame, int x, int y)
 
   if (!plane->covered)
     return weight;
-  return weight * (weights ? cnv_filter_weight(weights, tile->frame->coverage, x, y) : CNV_WEIGHT_ONE);
+  return weight * cnv_cpu_weight_at(tile, weights, x, y);
 }
 
 /* Returns component c of a frame at x, y, which may lie outside the window. */

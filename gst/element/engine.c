@@ -142,14 +142,14 @@ gst_cuda_convolve_engine_lacks(const GstCudaConvolveEngine *engine, const CnvFil
          cnv_filter_frames(filter) > 1;
 }
 
-gboolean
+void
 gst_cuda_convolve_engine_suit(GstCudaConvolveEngine *engine, GstElement *element, double threshold)
 {
-  return replace(engine, element,
-                 g_error_new(CNV_ERROR, CNV_ERROR_UNSUPPORTED,
-                             "temporal-threshold=%g cannot run on backend=%s yet; set temporal-threshold=0 before the "
-                             "start to run there",
-                             threshold, engine->session->backend->name));
+  replace(engine, element,
+          g_error_new(CNV_ERROR, CNV_ERROR_UNSUPPORTED,
+                      "temporal-threshold=%g cannot run on backend=%s yet; set temporal-threshold=0 before the "
+                      "start to run there",
+                      threshold, engine->session->backend->name));
 }
 
 void

@@ -40,8 +40,8 @@ gboolean gst_cuda_convolve_engine_fall_back(GstCudaConvolveEngine *engine, GstEl
 gboolean gst_cuda_convolve_engine_lacks(const GstCudaConvolveEngine *engine, const CnvFilter *filter);
 
 /* Replaces an engine that lacks what the filter needs by the next one that opens. threshold: temporal-threshold of the
- * filter, for the message. No frame may be in flight or in the history. Returns FALSE if none opens. */
-gboolean gst_cuda_convolve_engine_suit(GstCudaConvolveEngine *engine, GstElement *element, double threshold);
+ * filter, for the message. No frame may be in flight or in the history. If none opens, the engine stays. */
+void gst_cuda_convolve_engine_suit(GstCudaConvolveEngine *engine, GstElement *element, double threshold);
 
 void gst_cuda_convolve_engine_close(GstCudaConvolveEngine *engine, GstElement *element);
 
