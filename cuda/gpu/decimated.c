@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The kinds decimate, decimate_again and interpolate (decimate.cuh, interpolate.cuh): wide gaussians in two launches,
- * or in three. A plane has the last of these as its kernel; a launch of it follows those of the others, for the same
- * jobs.
+ * The kinds decimate, decimate_again and interpolate (decimate.cuh, interpolate.cuh) filter with wide gaussians in two
+ * or three launches. A plane's kernel is interpolate. Its launch follows the launches of decimate and decimate_again
+ * for the same jobs.
  */
 #include <math.h>
 #include <string.h>
@@ -64,9 +64,9 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
   return TRUE;
 }
 
-/* Returns the cost of all launches together. 4K NV12: r=64 to 128 22.4 us, 512 30.5; r=44, where the step of chroma is
- * 2, 27.2; RGBA, r=64 and more, 52 to 68; at r=20, where the step is 2, 86, and the ring was faster. P010, r=96 and
- * more: 58 to 61. */
+/* Returns the cost of all launches together. 4K NV12: r=64 to 128 22.4 us, 512 30.5; r=44, with step 2 for chroma,
+ * 27.2. RGBA, r=64 and more: 52 to 68; r=20, with step 2: 86, and the ring was faster. P010, r=96 and more: 58 to
+ * 61. */
 static double
 cost(const CnvPlan *plan, const CnvPlane *plane, const CnvNeeds *needs, const CnvVariant *variant)
 {
@@ -78,7 +78,7 @@ cost(const CnvPlan *plan, const CnvPlane *plane, const CnvNeeds *needs, const Cn
 /* Returns the number of a fragment at row m and column k. */
 typedef double (*Tap)(gconstpointer data, int m, int k);
 
-/* Appends a fragment: mma.m16n8k16's operand A, as cnv_blur has it. */
+/* Appends a fragment: operand A of mma.m16n8k16, in the layout of append_fragment in blur.c. */
 static void
 append_halves(GArray *words, Tap tap, gconstpointer data, int first, int part)
 {
@@ -92,8 +92,9 @@ append_halves(GArray *words, Tap tap, gconstpointer data, int first, int part)
   }
 }
 
-/* Place of 16 outputs relative to decimated samples: their first pixel or row after a decimated sample, the columns
- * before the first sample that they read, and whether they are in blur's order along x. */
+/* Position of 16 outputs relative to decimated samples. first: pixels or rows from a decimated sample to the first
+ * output. before: columns of the fragment before the first sample that the outputs read. along_x: the outputs are in
+ * blur's order along x. */
 typedef struct {
   const CnvDecimatedPlaces *places;
   int first, before;
@@ -137,8 +138,8 @@ round_places(CnvDecimatedPlaces *places, double gain, int parts)
   }
 }
 
-/* Returns the taps of 0 that are added at either end along x so that windows begin at an even number. The smallest step
- * has no room for windows that begin at an odd one. */
+/* Returns the number of taps of 0 that are added at either end along x so that windows begin at an even number. The
+ * smallest step has no room for windows that begin at an odd number. */
 static int
 more_taps(const CnvDecimatedPlaces *places)
 {
@@ -181,7 +182,7 @@ append_spline_x(GArray *words, int step, int bytes)
     }
 }
 
-/* Appends its taps along y: operand B of mma.m16n8k16, of 16 rows by eight samples. */
+/* Appends decimate's taps along y: operand B of mma.m16n8k16, of 16 rows by eight samples. */
 static void
 append_spline_y(GArray *words, int step)
 {
@@ -253,7 +254,7 @@ set_job(CnvPlaneKernel *plane_kernel, GArray *words, const float *weight)
   int step_x, used;
 
   if (!find_places(plane_kernel->plan, plane, places))
-    return; /* it fits */
+    return; /* not reached, because `fits` found them */
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
     int shift = (int)g_bit_storage((gulong)places[axis].step) - 1;
 

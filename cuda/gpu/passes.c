@@ -20,8 +20,8 @@ samples_of(const CnvSchedule *schedule, const CnvJob *job)
   return (gint64)job->width * job->height * cnv_schedule_plane_kernel(schedule, job)->plane->channels;
 }
 
-/* Returns the blocks of `cells` that the GPU runs at once for this job, if all jobs share it by their samples; at least
- * 1. */
+/* Returns the number of blocks of `cells` that the GPU runs at once for this job, if all jobs share the GPU in
+ * proportion to their samples; at least 1. */
 static int
 blocks_that_fit(const CnvSchedule *schedule, const CnvJob *job)
 {
@@ -181,7 +181,7 @@ add_bank(CnvSchedule *schedule, guint bank, const CnvJob *jobs, guint n)
 
 /* ---- the frame ---- */
 
-/* Stages the whole of these planes, because samples around the filtered ones are read too. */
+/* Stages all of each plane that is not plain, because filters also read samples around those that they filter. */
 static void
 add_staging(CnvSchedule *schedule, int fields)
 {

@@ -493,7 +493,7 @@ average_job(const CnvTileArgs &l, const CnvTileJob &s)
     average_rows<T, 4>(l, s, params, at);
 }
 
-__device__ static void
+__device__ __forceinline__ static void
 average(const CnvTileArgs &l)
 {
   const int number = find_tile_job(l);
