@@ -6,8 +6,7 @@
 # Usage: pipelines/denoise.sh [--verbose] [-DOPTION=VALUE]... [FILE|URI]...
 # Without a FILE it filters the test picture, 300 frames long, and prints its PSNR against the clean picture: before, of
 # the mean and of the result. The file is denoised.mp4.
-# RADIUS=3 SIGMA=3 THRESHOLD=-1 BACKEND=auto: temporal-radius, temporal-sigma, temporal-threshold and backend. With
-# BACKEND=cuda THRESHOLD is 0 by default, because only the CPU engine has thresholds so far.
+# RADIUS=3 SIGMA=3 THRESHOLD=-1 BACKEND=auto: temporal-radius, temporal-sigma, temporal-threshold and backend.
 set -euo pipefail
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 
@@ -60,9 +59,7 @@ set_up denoised "$@"
 # frames of another scene.
 mean=(cudaconvolve filter=identity "temporal-radius=${RADIUS:-3}" "temporal-sigma=${SIGMA:-3}"
   scene-change-threshold=0.2 "backend=${BACKEND:-auto}")
-threshold=-1
-[[ ${BACKEND:-auto} != cuda ]] || threshold=0
-denoise=("${mean[@]}" "temporal-threshold=${THRESHOLD:-$threshold}")
+denoise=("${mean[@]}" "temporal-threshold=${THRESHOLD:--1}")
 if [[ -n $input ]]; then
   play -- "${denoise[@]}"
 else
