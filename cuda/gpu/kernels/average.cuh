@@ -164,19 +164,27 @@ template <typename T> struct RowsOf {
   static constexpr int n = sizeof(T) == 1 ? 4 : 2, read = n + 2;
 };
 
-/* A tile's job: numbers in registers, and what only the paths at the edges read. */
+/* A thread's part of a tile, in registers. The job is in shared memory. */
 struct AverageTile {
-  int64_t in_stride, out_stride;
+  int in_stride;
   int x;              /* the thread's first sample; those of the first lane may be outside the plane */
-  uint32_t mask;      /* of two samples of 16 bits, as mask_of has it */
   float scale;        /* 1 / (9 * threshold) */
-  float all;          /* sum of the weights in time */
   float gain, offset; /* from averages to levels */
-  int shift, full_bits;
-  bool inner_x, whole_x; /* words: lie in the window; are the job's */
-  bool copies;           /* channels are copied, */
-  uint2 copied;          /* these bits */
+  bool inner_x;       /* the warp's samples are words in the window */
+  bool whole_x;       /* the thread's samples are a word of the job */
 };
+
+/* Returns the sum of the weights in time. */
+__device__ static float
+sum_weights(const CnvTileArgs &l)
+{
+  float sum = 0;
+
+#pragma unroll 1
+  for (int k = 0; k < l.sources.n; k++)
+    sum += l.sources.weight[k];
+  return sum;
+}
 
 /* What replaces samples outside the window: for each of a thread's samples the one of the nearest pixel, relative to the
  * thread's first; and the range of rows. */
@@ -218,7 +226,7 @@ load_rows(typename Word<T>::type (&word)[N], const AverageTile &tile, const Aver
       at += tile.in_stride;
       continue;
     }
-    const T *row = (const T *)(at + (min(max(y + i, edges.first_row), edges.last_row) - y) * tile.in_stride);
+    const T *row = (const T *)(at + (int64_t)(min(max(y + i, edges.first_row), edges.last_row) - y) * tile.in_stride);
     word[i] = {};
 #pragma unroll
     for (int j = 0; j < CNV_AVERAGE_SAMPLES; j++)
@@ -264,6 +272,7 @@ average_frames(AverageSums<RowsOf<T>::n> &sums, const CnvTileArgs &l, const CnvT
   typedef typename PairOf<T>::type Pair;
   constexpr int rows = RowsOf<T>::n, read = RowsOf<T>::read;
   const AverageEdges edges = INNER ? AverageEdges{} : find_edges<C>(s, tile.x);
+  const uint32_t mask = sizeof(T) == 1 ? 0 : mask_of(s);
   const int n = l.sources.n, center = l.sources.center;
   const float center_weight = l.sources.weight[center];
   typename Word<T>::type word[read], next[read];
@@ -275,7 +284,7 @@ average_frames(AverageSums<RowsOf<T>::n> &sums, const CnvTileArgs &l, const CnvT
     load_rows<T, INNER>(next, tile, edges, above, y, l.sources.delta[k]);
 #pragma unroll
   for (int i = 0; i < read; i++)
-    number[i] = numbers_of(word[i], tile.mask);
+    number[i] = numbers_of(word[i], mask);
 #pragma unroll
   for (int i = 0; i < rows; i++) {
     const float2 even = floats_of(number[i + 1].even), odd = floats_of(number[i + 1].odd);
@@ -296,7 +305,7 @@ average_frames(AverageSums<RowsOf<T>::n> &sums, const CnvTileArgs &l, const CnvT
       load_rows<T, INNER>(next, tile, edges, above, y, l.sources.delta[k]);
 #pragma unroll
     for (int i = 0; i < read; i++)
-      number[i] = numbers_of(next[i], tile.mask);
+      number[i] = numbers_of(next[i], mask);
     k += k + 1 == center ? 2 : 1;
     if (INNER && k < n) /* the loads of the next frame are in flight meanwhile */
       load_rows<T, INNER>(next, tile, edges, above, y, l.sources.delta[k]);
@@ -312,23 +321,22 @@ average_frames(AverageSums<RowsOf<T>::n> &sums, const CnvTileArgs &l, const CnvT
   }
 }
 
-/* Stores four outputs of row y, from x on, one by one. */
+/* Stores four outputs of row y one by one. averages: relative to 0. */
 template <typename T>
 __device__ static void
-store_one_by_one(const CnvTileArgs &l, const CnvTileJob &s, int x, int y, float4 averages)
+store_one_by_one(const CnvTileArgs &l, const TileParams &params, int x, int y, float4 averages)
 {
+  const CnvTileJob &s = params.s;
   const CnvJob &job = s.job;
-  TileParams params;
-
-  locate<T>(params, l, s);
   const T *back = (const T *)(params.back + (int64_t)y * params.in_stride);
   T *out = (T *)(params.out + (int64_t)y * params.out_stride);
   const float average[CNV_AVERAGE_SAMPLES] = {averages.x, averages.y, averages.z, averages.w};
+  const float tap = s.center * sum_weights(l);
 
 #pragma unroll
   for (int i = 0; i < CNV_AVERAGE_SAMPLES; i++) {
     const int at = x + i;
-    const float sum = fmaf(average[i], s.center, s.bias[0]);
+    const float sum = fmaf(average[i], tap, s.bias[0]);
     int weight = 255;
 
     if (at < job.x * s.channels || at >= (job.x + job.width) * s.channels)
@@ -348,6 +356,7 @@ store_one_by_one(const CnvTileArgs &l, const CnvTileJob &s, int x, int y, float4
   }
 }
 
+/* Returns the level of an average, not yet clamped. */
 __device__ static int
 average_level(float average, const AverageTile &tile)
 {
@@ -356,35 +365,35 @@ average_level(float average, const AverageTile &tile)
 
 /* Returns the levels of four averages as they are stored. */
 __device__ static uint32_t
-pack_averages(float4 average, const AverageTile &tile, uint8_t)
+pack_averages(float4 average, const AverageTile &tile, const CnvTileJob &, uint8_t)
 {
   return pack_levels(average_level(average.x, tile), average_level(average.y, tile),
                      pack_levels(average_level(average.z, tile), average_level(average.w, tile), 0));
 }
 
 __device__ static uint32_t
-pack_two(float low, float high, const AverageTile &tile)
+pack_two(float low, float high, const AverageTile &tile, const CnvTileJob &s)
 {
-  return (uint32_t)min(max(average_level(low, tile), 0), tile.full_bits) << tile.shift |
-         (uint32_t)min(max(average_level(high, tile), 0), tile.full_bits) << (tile.shift + 16);
+  return (uint32_t)min(max(average_level(low, tile), 0), s.full_bits) << s.shift |
+         (uint32_t)min(max(average_level(high, tile), 0), s.full_bits) << (s.shift + 16);
 }
 
 __device__ static uint2
-pack_averages(float4 average, const AverageTile &tile, uint16_t)
+pack_averages(float4 average, const AverageTile &tile, const CnvTileJob &s, uint16_t)
 {
-  return make_uint2(pack_two(average.x, average.y, tile), pack_two(average.z, average.w, tile));
+  return make_uint2(pack_two(average.x, average.y, tile, s), pack_two(average.z, average.w, tile, s));
 }
 
 __device__ static uint32_t
-merge_copied(uint32_t word, uint32_t input, const AverageTile &tile)
+merge_copied(uint32_t word, uint32_t input, const CnvTileJob &s)
 {
-  return merge(input, word, tile.copied.x);
+  return merge(input, word, s.copied_bits[0]);
 }
 
 __device__ static uint2
-merge_copied(uint2 word, uint2 input, const AverageTile &tile)
+merge_copied(uint2 word, uint2 input, const CnvTileJob &s)
 {
-  return merge(input, word, tile.copied);
+  return merge(input, word, make_uint2(s.copied_bits[0], s.copied_bits[1]));
 }
 
 /* Returns the averages of row i of a thread, relative to 128 at 8 bits. */
@@ -398,24 +407,29 @@ averages_of(const AverageSums<ROWS> &sums, int i)
                      __fdividef(value[1], weight[1]), __fdividef(value[3], weight[3]));
 }
 
-/* Stores the thread's samples of rows y + 1 to y + rows, as far as they are before end. above: as in load_rows. out:
- * address of the first output. */
+/* Stores the thread's samples of rows y + 1 to y + rows, as far as they are before end. above: as in load_rows. */
 template <typename T>
 __device__ static void
-store_rows(const AverageSums<RowsOf<T>::n> &sums, const CnvTileArgs &l, const CnvTileJob &s, const AverageTile &tile,
-           const char *above, char *out, int y, int end)
+store_rows(const AverageSums<RowsOf<T>::n> &sums, const CnvTileArgs &l, const TileParams &params,
+           const AverageTile &tile, const char *above, int y, int end)
 {
   const float middle = sizeof(T) == 1 ? 128.0f : 0.0f;
+  const CnvTileJob &s = params.s;
 
   if (tile.whole_x) {
+    char *out = (char *)params.out + (int64_t)(y + 1) * params.out_stride + tile.x * (int)sizeof(T);
+    const int out_stride = params.out_stride;
+    const bool copies = s.copied;
+
 #pragma unroll
     for (int i = 0; i < RowsOf<T>::n; i++) {
-      typename Word<T>::type word = pack_averages(averages_of(sums, i), tile, T());
+      typename Word<T>::type word = pack_averages(averages_of(sums, i), tile, s, T());
 
-      if (tile.copies)
-        word = merge_copied(word, __ldg((const typename Word<T>::type *)(above + (i + 1) * tile.in_stride)), tile);
+      if (copies)
+        word =
+            merge_copied(word, __ldg((const typename Word<T>::type *)(above + (int64_t)(i + 1) * tile.in_stride)), s);
       if (y + 1 + i < end)
-        *(typename Word<T>::type *)(out + i * tile.out_stride) = word;
+        *(typename Word<T>::type *)(out + (int64_t)i * out_stride) = word;
     }
     return;
   }
@@ -424,46 +438,39 @@ store_rows(const AverageSums<RowsOf<T>::n> &sums, const CnvTileArgs &l, const Cn
     const float4 averages = averages_of(sums, i);
 
     if (y + 1 + i < end)
-      store_one_by_one<T>(l, s, tile.x, y + 1 + i,
-                          make_float4(tile.all * (averages.x + middle), tile.all * (averages.y + middle),
-                                      tile.all * (averages.z + middle), tile.all * (averages.w + middle)));
+      store_one_by_one<T>(
+          l, params, tile.x, y + 1 + i,
+          make_float4(averages.x + middle, averages.y + middle, averages.z + middle, averages.w + middle));
   }
 }
 
 /* Filters the rows of a tile that a thread has, for planes of C channels. */
 template <typename T, int C>
 __device__ __forceinline__ static void
-average_rows(const CnvTileArgs &l, const CnvTileJob &s, const TileParams &params, const TileOutput &at)
+average_rows(const CnvTileArgs &l, const TileParams &params, const TileOutput &at)
 {
   constexpr int rows = RowsOf<T>::n;
+  const CnvTileJob &s = params.s;
   const int lane = threadIdx.x % 32, first_x = at.x - CNV_AVERAGE_SAMPLES, window_y = s.job.window_y;
-  const int window_end = window_y + s.job.window_height, y_end = at.y_end;
+  const int window_end = window_y + s.job.window_height;
   const float unit = (float)(1 << s.shift), full = (float)s.full_bits;
   const float threshold = fmaxf(threshold_of(l.thresholds, s.format_plane) * full, (float)CNV_THRESHOLD_LEAST);
   const bool moved = s.job.move_x != 0 || s.job.move_y != 0;
-  AverageTile tile = {params.in_stride, params.out_stride};
+  AverageTile tile;
 
-#pragma unroll 1
-  for (int k = 0; k < l.sources.n; k++)
-    tile.all += l.sources.weight[k];
+  tile.in_stride = params.in_stride;
   tile.x = first_x + lane * CNV_AVERAGE_SAMPLES;
-  tile.mask = mask_of(s);
   tile.scale = 1.0f / (9.0f * unit * threshold);
-  tile.gain = s.center * tile.all * s.gain;
+  tile.gain = s.center * sum_weights(l) * s.gain;
   tile.offset = fmaf(sizeof(T) == 1 ? 128.0f : 0.0f, tile.gain, s.offset);
-  tile.shift = s.shift;
-  tile.full_bits = s.full_bits;
   tile.inner_x = (l.maps >> s.pointers & 1) && first_x >= params.window_x0 &&
                  first_x + 32 * CNV_AVERAGE_SAMPLES <= params.window_x1;
   tile.whole_x = params.chunk_stores && tile.x >= s.job.x * C &&
                  tile.x + CNV_AVERAGE_SAMPLES <= (s.job.x + s.job.width) * C && s.combine == CNV_COMBINE_SUM &&
                  !s.blends && !(s.copied && moved);
-  tile.copies = s.copied;
-  tile.copied = make_uint2(s.copied_bits[0], s.copied_bits[1]);
 #pragma unroll 1
-  for (int y = at.y + threadIdx.x / 32 * rows - 1; y + 1 < y_end; y += CNV_AVERAGE_WARPS * rows) {
-    const char *above = (const char *)params.in + y * tile.in_stride + tile.x * (int)sizeof(T);
-    const uint64_t out = params.out + (y + 1) * tile.out_stride + tile.x * (int)sizeof(T);
+  for (int y = at.y + threadIdx.x / 32 * rows - 1; y + 1 < at.y_end; y += CNV_AVERAGE_WARPS * rows) {
+    const char *above = (const char *)params.in + (int64_t)y * tile.in_stride + tile.x * (int)sizeof(T);
     AverageSums<rows> sums;
 
     if (tile.inner_x && y >= window_y && y + RowsOf<T>::read <= window_end)
@@ -471,38 +478,39 @@ average_rows(const CnvTileArgs &l, const CnvTileJob &s, const TileParams &params
     else
       average_frames<T, C, false>(sums, l, s, tile, above, y);
     if (lane > 0 && lane < 31)
-      store_rows<T>(sums, l, s, tile, above, (char *)out, y, y_end);
+      store_rows<T>(sums, l, params, tile, above, y, at.y_end);
   }
 }
 
 template <typename T>
 __device__ __forceinline__ static void
-average_job(const CnvTileArgs &l, const CnvTileJob &s)
+average_job(const CnvTileArgs &l)
 {
-  const TileOutput at = tile_output(s, CNV_AVERAGE_WIDTH);
-  TileParams params;
+  TileParams &params = block_params();
 
-  locate<T>(params, l, s);
-  if (s.channels == 1)
-    average_rows<T, 1>(l, s, params, at);
-  else if (s.channels == 2)
-    average_rows<T, 2>(l, s, params, at);
-  else if (s.channels == 3)
-    average_rows<T, 3>(l, s, params, at);
+  load_tile_job<T>(params, l);
+  const TileOutput at = tile_output(params.s, CNV_AVERAGE_WIDTH);
+  if (params.s.channels == 1)
+    average_rows<T, 1>(l, params, at);
+  else if (params.s.channels == 2)
+    average_rows<T, 2>(l, params, at);
+  else if (params.s.channels == 3)
+    average_rows<T, 3>(l, params, at);
   else
-    average_rows<T, 4>(l, s, params, at);
+    average_rows<T, 4>(l, params, at);
 }
 
 __device__ __forceinline__ static void
 average(const CnvTileArgs &l)
 {
   const int number = find_tile_job(l);
-  const CnvTileJob &s = l.n_jobs <= CNV_TILE_JOBS_INLINE ? l.job[number] : ((const CnvTileJob *)l.jobs)[number];
 
   wait_for_launch_before();
   let_next_launch_begin();
-  if (s.full_bits > 255)
-    average_job<uint16_t>(l, s);
+  const int full =
+      l.n_jobs <= CNV_TILE_JOBS_INLINE ? l.job[number].full_bits : ((const CnvTileJob *)l.jobs)[number].full_bits;
+  if (full > 255)
+    average_job<uint16_t>(l);
   else
-    average_job<uint8_t>(l, s);
+    average_job<uint8_t>(l);
 }

@@ -176,7 +176,11 @@ TILES(fused_u8, 6, fused<uint8_t>)
 TILES(fused_u16, 5, fused<uint16_t>)
 WARPS(one_tap_u8, CNV_ONE_TAP_WARPS, 32 / CNV_ONE_TAP_WARPS, one_tap<uint8_t>)
 WARPS(one_tap_u16, CNV_ONE_TAP_WARPS, 32 / CNV_ONE_TAP_WARPS, one_tap<uint16_t>)
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
+WARPS(average, CNV_AVERAGE_WARPS, 1, average)
+#else
 WARPS(average, CNV_AVERAGE_WARPS, 2, average)
+#endif
 #if __CUDA_ARCH__ >= 800 /* choice.c sees to it that older GPUs are asked for none of these */
 CNV_BLUR_PIXELS_VARIANTS(BLUR_PIXELS)
 CNV_BLUR_DEEP_VARIANTS(BLUR_DEEP)
