@@ -273,16 +273,20 @@ make_resources(CudaSession *self, GError **error)
   CUstream *streams[] = {&self->own_stream, &self->host.up, &self->host.down};
   CUevent *events[] = {&self->order, &self->history.unstaged, &self->history.rows_done};
   char name[128] = "";
-  int n_processors = 0;
+  int n_processors = 0, shared = 0;
   gsize size;
 
   if (!CHECK(self, cuCtxGetDevice(&self->device), "asking for the GPU", error) ||
       !CHECK(self, cuDeviceGetName(name, sizeof(name), self->device), "asking for the GPU's name", error) ||
       !CHECK(self, cuDeviceGetAttribute(&n_processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, self->device),
              "asking for the GPU's size", error) ||
+      !CHECK(self,
+             cuDeviceGetAttribute(&shared, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, self->device),
+             "asking for the GPU's shared memory", error) ||
       !cnv_driver_capability(self->cu, self->device, &self->capability, error))
     return FALSE;
   self->schedule.n_processors = (guint)n_processors;
+  self->schedule.processor_shared = (guint)shared;
   self->base.device_name = g_strdup(name);
   if (!CHECK(self, cuModuleLoadData(&self->module, cnv_kernels_fatbin), "loading the kernels (" CNV_CUDA_ARCHS ")",
              error) ||

@@ -36,7 +36,8 @@ typedef struct {
   const CnvVariant *variant[CNV_N_KERNELS]; /* variant for all planes of a kernel; NULL: no such plane */
   CnvNeeds needs[CNV_N_KERNELS];            /* joined needs of these planes */
   gboolean has_windows;                     /* jobs are of fields, or of isolated regions */
-  guint n_processors;                       /* of the GPU; the caller sets it before the work */
+  /* Of the GPU; the caller sets both before the work: multiprocessors, and bytes of shared memory of each. */
+  guint n_processors, processor_shared;
 
   /* Follow from the work: */
   CnvSources sources; /* frames over time and their weights; the launcher sets the addresses */

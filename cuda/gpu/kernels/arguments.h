@@ -471,7 +471,7 @@ typedef struct {
 /* Lanes that compute a sample of decimate_again together: each reads at most two rows. shift: log2 of the step along y.
  */
 #define CNV_DECIMATE_AGAIN_LANES(shift) (2 << (shift))
-/* Rows of a tile of interpolate: MORE if that still gives enough blocks for the whole GPU. */
+/* Rows of a tile of interpolate, by plane: MORE if enough blocks remain and fit the GPU (gpu/decimated.c). */
 #define CNV_INTERPOLATE_ROWS 64
 #define CNV_INTERPOLATE_MORE_ROWS 128
 

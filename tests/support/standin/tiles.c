@@ -384,6 +384,21 @@ check_map(const KernelRun *run, const CnvTileJob *s)
     standin_report("%s: the map's box has %u words of %u rows", run->name, map.box[0], map.box[2]);
 }
 
+/* Reports a map for results whose boxes are not the job's tiles. */
+static void
+check_out_map(const KernelRun *run, const CnvTileJob *s)
+{
+  const CnvTileArgs *l = run->args;
+  const CnvVariant *v = variant_of(run, s);
+  StandinMap map;
+
+  memcpy(&map, &l->out_map[s->pointers], sizeof(map));
+  if (map.address != l->out.address[s->pointers] || map.box[0] * 4 != (guint)CNV_TILE_OUT_BOX(v->width * v->bytes) ||
+      map.box[2] != (guint)s->rows)
+    standin_report("%s: the map for results of plane %d has boxes of %u words and %u rows, tiles have %d rows",
+                   run->name, s->pointers, map.box[0], map.box[2], s->rows);
+}
+
 /* Reports planes that are not aligned to 16 bytes, and wrong maps of kernels with tiles in shared memory. */
 static void
 check_plane(const KernelRun *run, const CnvTileJob *s)
@@ -392,6 +407,8 @@ check_plane(const KernelRun *run, const CnvTileJob *s)
   guint64 bits = l->in.address[s->pointers] | (guint64)l->in.stride[s->pointers];
   gboolean has_tiles = variant_of(run, s)->pitch || run->id == CNV_KERNEL_DECIMATE;
 
+  if (l->out_maps >> s->pointers & 1)
+    check_out_map(run, s);
   if (!(l->maps >> s->pointers & 1))
     return;
   for (int i = 0; i < l->sources.n; i++)
