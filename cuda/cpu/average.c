@@ -61,7 +61,7 @@ fill_scale(const CpuTile *part, int y, float *scale)
   const CpuPlane *plane = part->plane;
   const CnvPlane *from = plane->from;
   const CnvJob *job = part->job, *weights = cnv_cpu_weights(part);
-  const float fraction = part->frame->threshold[plane->plan->format_plane[plane->given - plane->plan->plane]];
+  const float fraction = part->frame->threshold[plane->from->format_plane];
   const gboolean covered = plane->weighed || from->covered;
 
   for (int x = part->first; x < part->last; x++, scale += from->channels) {
@@ -72,7 +72,7 @@ fill_scale(const CpuTile *part, int y, float *scale)
           cnv_cpu_weight_at(part, weights, CLAMP(x + i % 3 - 1, job->window_x, job->window_x + job->window_width - 1),
                             clamp_row(part, y + i / 3 - 1));
     for (int c = 0; c < from->channels; c++)
-      scale[c] = 1 / (MAX(fraction * from->full[c], (float)CNV_CPU_LEAST_THRESHOLD) * (float)MAX(sum, 1));
+      scale[c] = 1 / (MAX(fraction * from->full[c], (float)CNV_THRESHOLD_LEAST) * (float)MAX(sum, 1));
   }
 }
 

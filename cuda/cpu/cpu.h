@@ -146,7 +146,7 @@ typedef struct {
   float *enter, *leave;    /* running sums: rows of a band, of CNV_CPU_CHUNK samples, that enter and leave */
   float *down, *along;     /* states of the sums down all columns, and along the band's rows */
   float *turned, *squares; /* transposed sums down the columns; sums before they are transposed */
-  gint16 *shorts;          /* fixed point: a loaded row with its apron, the ring, rows of sums */
+  gint16 *shorts;          /* fixed point: a loaded row with its apron, the ring, rows of sums; averages: sums */
   int *sources;            /* columns that the loaded row's pixels come from */
   float *partial;          /* decimated: rows that are partly decimated along y */
   float *results;          /* rows of results, interpolated along x */
@@ -340,6 +340,8 @@ gboolean cnv_cpu_is_prepared(const CpuPrepared *self, const CnvWork *work);
 /* Prepares planes for the work, and references its plans. After CNV_ERROR_MEMORY no plans are prepared. */
 gboolean cnv_cpu_prepare(CpuPrepared *self, const CnvWork *work, guint n_threads, GError **error);
 void cnv_cpu_prepared_clear(CpuPrepared *self);
+
+extern const CpuMethod cnv_cpu_rows; /* which `averages` uses for jobs with coverage */
 
 /* Sets `method` and `large` of a plane whose terms are set: methods.c. */
 void cnv_cpu_choose_methods(CpuPlane *plane);

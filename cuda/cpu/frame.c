@@ -18,6 +18,10 @@ extern const CnvBackend cnv_backend_cpu;
 #define ALONE_US 50        /* shorter frames are filtered by the calling thread: waking others takes as long */
 #define PRODUCTS_A_US 50e3 /* products of a sample and a tap per microsecond, about, with AVX2 */
 
+#ifndef SLOT_GAP
+#define SLOT_GAP (9 * CNV_CPU_ALIGNMENT) /* so that rows of the frames of a history do not share cache sets */
+#endif
+
 /* Memory that only grows. */
 typedef struct {
   gpointer data;
@@ -369,7 +373,8 @@ slot_frame(const CpuSession *self, int slot)
 {
   const CnvLayout *layout = &self->base.scene->layout;
 
-  return cnv_layout_frame(layout, CNV_MEMORY_HOST, (guintptr)cnv_cpu_aligned(self->history) + slot * layout->size);
+  return cnv_layout_frame(layout, CNV_MEMORY_HOST,
+                          (guintptr)cnv_cpu_aligned(self->history) + slot * (layout->size + SLOT_GAP));
 }
 
 static void
@@ -499,7 +504,7 @@ cpu_history_alloc(CnvSession *base, guint n_slots, GError **error)
   if (n_slots == 0)
     return TRUE;
   image = &base->scene->image;
-  bytes = n_slots * base->scene->layout.size + CNV_CPU_ALIGNMENT;
+  bytes = n_slots * (base->scene->layout.size + SLOT_GAP) + CNV_CPU_ALIGNMENT;
   self->history = g_try_malloc0(bytes);
   if (!self->history)
     g_set_error(error, CNV_ERROR, CNV_ERROR_MEMORY,

@@ -49,7 +49,7 @@ closeness(const CpuTile *tile, int i, int c, int x, int y)
   const CpuFrame *frame = tile->frame;
   const CpuPlane *plane = tile->plane;
   const CnvJob *job = tile->job;
-  const double threshold = frame->threshold[plane->plan->format_plane[plane->given - plane->plan->plane]];
+  const double threshold = frame->threshold[plane->from->format_plane];
   double difference = 0, weights = 0, s;
 
   for (int at_y = y - 1; at_y <= y + 1; at_y++)
@@ -63,7 +63,7 @@ closeness(const CpuTile *tile, int i, int c, int x, int y)
     }
   if (weights == 0)
     return 1;
-  s = CLAMP(1.5 - fabs(difference) / weights / fmax(threshold * plane->from->full[c], CNV_CPU_LEAST_THRESHOLD), 0, 1);
+  s = CLAMP(1.5 - fabs(difference) / weights / fmax(threshold * plane->from->full[c], CNV_THRESHOLD_LEAST), 0, 1);
   return s * s * (3 - 2 * s);
 }
 

@@ -179,9 +179,6 @@ typedef struct {
 /* Samples of a row that are averaged over time at once, so that the rows of several frames fit in cache. */
 #define CNV_CPU_AVERAGE 512
 
-/* Least threshold, in levels, to which smaller ones are raised: a frame whose samples differ at all has weight 0. */
-#define CNV_CPU_LEAST_THRESHOLD 1e-3
-
 /* A part of a row of several frames, to be averaged with weights by their differences from one of them (plan.h). */
 typedef struct {
   int n, center; /* number of frames, and the frame that all others are compared with */
@@ -193,9 +190,47 @@ typedef struct {
                                                  3x3 */
 } CpuAverage;
 
-/* The loops that average over time. n counts samples, rounded up to CNV_CPU_SLACK. */
+/* The most that a sample may be to be averaged in 16 bits: sums over 3x3 samples and their differences fit. */
+#define CNV_CPU_NARROW_FULL 1023
+
+/* Samples of a row that are averaged in 16 bits at once: the rows of 7 frames and their sums fit in cache. */
+#define CNV_CPU_NARROW_AVERAGE 640
+
+/* A part of a row of several frames, to be averaged in 16 bits. Frame 0 is the one that the others are compared with.
+ * With d the difference of two sums over 3x3, a frame has the weight
+ *
+ *     a = max(min(|d|, most) * step, half), p = max(fall - a, 0)
+ *     (p * p / 2^15) * (a * weight / 2^16) / 2^15
+ *
+ * In units of about 2^15 for 1, p is s of plan.h and 2 a is 3 - 2 s. half is 0.5, fall 1.5, and step the reciprocal of
+ * the threshold. The sum of all weights is below 2^16. */
 typedef struct {
+  int n; /* frames besides frame 0: an even number, the last one may have weight 0 */
+  int channels, bytes, shift, full;
+  guint16 half, fall, step, most;
+  guint16 weight[CNV_MAX_TEMPORAL_TAPS + 1]; /* of frame 0 at most 2^15 - 1, and not multiplied */
+  const guint8 *value[CNV_MAX_TEMPORAL_TAPS + 1];
+  gssize ahead;                                    /* bytes from a value to the one that is fetched into cache */
+  const gint16 *column[CNV_MAX_TEMPORAL_TAPS + 1]; /* from one pixel before the first on */
+  gsize odd;
+} CpuNarrowAverage;
+
+/* Rows of several frames to be summed: three of four, and the next three of them. */
+typedef struct {
+  int n; /* frames */
+  int bytes, shift, full;
+  const guint8 *row[CNV_MAX_TEMPORAL_TAPS + 1][4];
+  gsize frame, next; /* numbers from sums to those of the next frame, and of the next three rows */
+  gsize odd;         /* and, if samples have 1 byte, from even samples to odd ones */
+} CpuColumnSums;
+
+/* The loops that average over time. n counts samples. columns, average_narrow NULL: this instruction set has none. */
+typedef struct {
+  /* n is rounded up to CNV_CPU_SLACK. */
   void (*average)(float *to, const CpuAverage *average, int n);
+  /* Sums n samples, an even number, from number `from` of each row on. Up to a vector more is written after each half. */
+  void (*columns)(gint16 *to, const CpuColumnSums *sums, int from, int n);
+  void (*average_narrow)(guint8 *to, const CpuNarrowAverage *average, int n);
 } CpuSimdTime;
 
 /* The loops of one instruction set. n counts samples. row, column, dense and steps round n up to CNV_CPU_BLOCK. All

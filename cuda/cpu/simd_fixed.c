@@ -7,55 +7,20 @@
 
 #include <string.h>
 
-#include "cpu/vector.h"
-
-#if defined(__AVX512BW__) || defined(__AVX2__)
-#include <immintrin.h>
-#define HAVE_UPPER_HALF
-#define IN_REGISTER "+v"
-#elif defined(__aarch64__)
-#include <arm_neon.h>
-#define HAVE_UPPER_HALF
-#define IN_REGISTER "+w"
-#endif
+#include "cpu/shorts.h"
 
 #ifdef HAVE_UPPER_HALF
 
-#define SHORTS (VECTOR_BYTES / 2)
 #define ROW_VECTORS 2 /* vectors of even samples, and of odd ones */
 
 G_STATIC_ASSERT(CNV_CPU_FIXED_BLOCK % (2 * ROW_VECTORS * SHORTS) == 0);
 G_STATIC_ASSERT(CNV_CPU_ROWS == 4);
 
-/* Unsigned, because numbers beyond a row may wrap. */
-typedef guint16 Shorts __attribute__((vector_size(VECTOR_BYTES)));
-typedef guint16 LooseShorts __attribute__((vector_size(VECTOR_BYTES), aligned(1), may_alias));
-
-static inline Shorts
-load_shorts(const void *from)
-{
-  return *(const LooseShorts *)from;
-}
-
-static inline void
-store_shorts(void *to, Shorts shorts)
-{
-  *(LooseShorts *)to = shorts;
-}
-
 /* Returns the product of a and b / 2^15, rounded. */
 static inline Shorts
 weigh(Shorts a, gint16 b)
 {
-  Shorts all = (guint16)b + (Shorts){0};
-
-#if defined(__AVX512BW__)
-  return (Shorts)_mm512_mulhrs_epi16((__m512i)a, (__m512i)all);
-#elif defined(__AVX2__)
-  return (Shorts)_mm256_mulhrs_epi16((__m256i)a, (__m256i)all);
-#else
-  return (Shorts)vqrdmulhq_s16((int16x8_t)a, (int16x8_t)all);
-#endif
+  return upper_half(a, (guint16)b + (Shorts){0});
 }
 
 /* Adds without reordering: in the order that compilers choose, sums of integers need too many registers. */

@@ -7,6 +7,8 @@
 #include "plan/arith.h"
 #include "plan/component.h"
 
+#define SAMPLES (CNV_NOISE_BLOCK * CNV_NOISE_BLOCK)
+
 /* The blocks of a plane. */
 typedef struct {
   float sigma[CNV_NOISE_BLOCKS * CNV_NOISE_BLOCKS * CNV_MAX_CHANNELS]; /* of blocks that differ and are not clipped */
@@ -16,37 +18,50 @@ typedef struct {
 /* Returns the standard deviation of the noise of one frame, by the differences of two in a block. A filter for the
  * edges of edges removes most of what moves (Immerkaer 1996): its taps 1 -2 1 times 1 -2 1 have a norm of 6. */
 static double
-deviation(int d[CNV_NOISE_BLOCK][CNV_NOISE_BLOCK])
+deviation(const int d[SAMPLES])
 {
-  int sum = 0;
+  int along[SAMPLES] = {0}, sum = 0;
 
+  for (int i = 1; i < SAMPLES - 1; i++) /* what crosses the ends of rows is not used */
+    along[i] = d[i - 1] - 2 * d[i] + d[i + 1];
   for (int y = 1; y < CNV_NOISE_BLOCK - 1; y++)
-    for (int x = 1; x < CNV_NOISE_BLOCK - 1; x++)
-      sum += abs(d[y - 1][x - 1] + d[y - 1][x + 1] + d[y + 1][x - 1] + d[y + 1][x + 1] -
-                 2 * (d[y - 1][x] + d[y + 1][x] + d[y][x - 1] + d[y][x + 1]) + 4 * d[y][x]);
+    for (int x = 1; x < CNV_NOISE_BLOCK - 1; x++) {
+      const int *at = along + y * CNV_NOISE_BLOCK + x;
+
+      sum += abs(at[-CNV_NOISE_BLOCK] - 2 * at[0] + at[CNV_NOISE_BLOCK]);
+    }
   /* The mean deviation of a normal distribution is sqrt(2 / pi) sigma, and a difference has sqrt(2) sigma. */
   return sqrt(G_PI) / 2 * sum / (6.0 * (CNV_NOISE_BLOCK - 2) * (CNV_NOISE_BLOCK - 2));
 }
 
+/* bytes: component->bytes, for a loop of each. */
+static inline void
+get_samples(int to[SAMPLES], const CnvComponent *component, const guint8 *from, gsize stride, const int bytes)
+{
+  for (int y = 0; y < CNV_NOISE_BLOCK; y++)
+    for (int x = 0; x < CNV_NOISE_BLOCK; x++)
+      to[y * CNV_NOISE_BLOCK + x] = cnv_component_get(from + y * stride + x * component->step, component, bytes);
+}
+
 /* Adds a block of a component, at its first sample in each frame. */
 static void
-add_block(Blocks *blocks, const CnvComponent *component, const guint8 *a, const guint8 *b, const gsize stride[2])
+add_block(Blocks *blocks, const CnvComponent *component, const guint8 *const from[2], const gsize stride[2])
 {
   const int full = (1 << component->bits) - 1;
-  int difference[CNV_NOISE_BLOCK][CNV_NOISE_BLOCK], least = full, most = 0;
-  gboolean differs = FALSE;
+  int value[2][SAMPLES], difference[SAMPLES], least = full, most = 0, differ = 0;
 
-  for (int y = 0; y < CNV_NOISE_BLOCK; y++, a += stride[0], b += stride[1])
-    for (int x = 0; x < CNV_NOISE_BLOCK; x++) {
-      const int value = cnv_component_get(a + x * component->step, component, component->bytes);
-      const int other = cnv_component_get(b + x * component->step, component, component->bytes);
-
-      least = MIN(least, MIN(value, other));
-      most = MAX(most, MAX(value, other));
-      difference[y][x] = value - other;
-      differs |= value != other;
-    }
-  if (!differs)
+  for (int k = 0; k < 2; k++)
+    if (component->bytes == 1)
+      get_samples(value[k], component, from[k], stride[k], 1);
+    else
+      get_samples(value[k], component, from[k], stride[k], component->bytes);
+  for (int i = 0; i < SAMPLES; i++) {
+    least = MIN(least, MIN(value[0][i], value[1][i]));
+    most = MAX(most, MAX(value[0][i], value[1][i]));
+    difference[i] = value[0][i] - value[1][i];
+    differ |= difference[i];
+  }
+  if (!differ)
     blocks->n_equal++;
   else if (least > 0 && most < full) /* clipped noise is smaller */
     blocks->sigma[blocks->n++] = (float)(deviation(difference) / full);
@@ -67,8 +82,10 @@ add_component(Blocks *blocks, const CnvComponent *component, int width, int heig
           (gsize)(width - CNV_NOISE_BLOCK) * (2 * column + 1) / (2 * columns) * component->step + component->offset;
       const gsize y = (gsize)(height - CNV_NOISE_BLOCK) * (2 * row + 1) / (2 * rows);
 
-      add_block(blocks, component, (const guint8 *)a->data[p] + y * stride[0] + x,
-                (const guint8 *)b->data[p] + y * stride[1] + x, stride);
+      const guint8 *const from[] = {(const guint8 *)a->data[p] + y * stride[0] + x,
+                                    (const guint8 *)b->data[p] + y * stride[1] + x};
+
+      add_block(blocks, component, from, stride);
     }
 }
 

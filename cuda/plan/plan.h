@@ -45,6 +45,7 @@
 
 #include "plan/cells.h"
 #include "plan/layout.h"
+#include "plan/noise_limits.h"
 
 struct CnvPlan {
   gatomicrefcount refs;
@@ -65,7 +66,6 @@ struct CnvPlan {
   double temporal_sum[CNV_MAX_TEMPORAL_TAPS]; /* 3D kernel: sum of the taps of each frame; else the taps in time */
   double temporal_magnitude;                  /* sum of the magnitudes of all these taps */
   double threshold; /* fraction of full scale; 0: none, or a single tap in time; below 0: from the noise */
-  guint8 format_plane[CNV_MAX_PLANES]; /* the format's plane that each plane belongs to */
   int n_planes;
   CnvPlane plane[CNV_MAX_PLANES]; /* the planes of the format, in order; cnv_plan_fill may split a plane */
   guint n_taps;                   /* number of floats in taps */

@@ -420,7 +420,7 @@ add_plane(CnvPlan *plan, GArray *stored, PlanTaps taps[2], int p, guint roles, G
   CnvRole role[CNV_MAX_CHANNELS];
   CnvKernel kernel;
 
-  plan->format_plane[plan->n_planes++] = (guint8)p;
+  plan->n_planes++;
   if (stored_taps->plane) /* shares the taps; everything else is set again below */
     *plane = *stored_taps->plane;
   shape_plane(plan, plane, p, roles, role);

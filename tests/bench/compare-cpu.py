@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Compares the time of the CPU engine with its alternatives: OpenCV's and GStreamer's own blurs, FFmpeg, and OpenCV
-# itself. All run on 1080p frames, on the same processors and with as many threads. What is missing is skipped and
+# Compares the time of the CPU engine with its alternatives: OpenCV's and GStreamer's own blurs, FFmpeg's filters, and
+# OpenCV itself. All run on 1080p frames, on the same processors and with as many threads. What is missing is skipped and
 # named.
 #
 # The time of a filter is the time per frame of a pipeline with it, minus the time of the same pipeline without it. Both
@@ -36,6 +36,8 @@ SMALL_WIDTH, SMALL_HEIGHT, SMALL_GOAL = 320, 240, 0.020  # ms per frame, besides
 SMALL_FRAMES = 6000
 BYTES = {'GRAY8': 1, 'I420': 1.5, 'GRAY16_LE': 2, 'RGB': 3, 'AYUV': 4}
 FFMPEG_FORMAT = {'GRAY8': 'gray', 'I420': 'yuv420p', 'GRAY16_LE': 'gray16le', 'RGB': 'rgb24'}
+NOISE_BYTES = 12  # of FFmpeg's input per pixel: whole frames of each format
+NOISE_LEVELS = bytes(100 + i % 16 for i in range(256))  # of its bytes
 SPREAD_MOST = 1.5  # largest ratio of a row, or time, divided by the smallest
 PROBE_FRAMES = 5
 MOST_FRAMES = 600
@@ -62,10 +64,19 @@ def convolution(size):
     return Case('FFmpeg convolution', 'ffmpeg', 'GRAY8', f"convolution=0m='{theirs}'", ours, 'ffmpeg', 2.5)
 
 
+def denoiser(graph):
+    """Returns the case of a filter over time. It gets little noise, because atadenoise stops at large differences."""
+    return Case(f"FFmpeg {graph.split('=')[0]}", 'ffmpeg', 'I420', graph,
+                'filter=identity temporal-radius=3 temporal-threshold=-1', 'ffmpeg', 2)
+
+
 def filter2d(pixel_format, size):
     """Both sides use Fourier transforms."""
     return Case('cv2.filter2D', 'filter2d', pixel_format, str(size), dense(size)[1], 'python3-opencv', 4)
 
+
+# The settings with the best PSNR for noise of sigma 5 to 10: tests/element/noise.py.
+ATADENOISE_BEST = 'atadenoise=s=7:' + ':'.join(f'{plane}a=0.1:{plane}b=0.2' for plane in range(3))
 
 CASES = [
     *(Case('cvsmooth', 'gst', pixel_format, 'cvsmooth kernel-width=17 kernel-height=17',
@@ -79,6 +90,7 @@ CASES = [
     *(filter2d(pixel_format, size) for pixel_format in ('GRAY8', 'RGB') for size in (31, 127)),
     Case('FFmpeg tmix', 'ffmpeg', 'GRAY8', "tmix=frames=5:weights='1 2 3 2 1'",
          'filter=identity kernel-t=<1,2,3,2,1>', 'ffmpeg', 1.5),
+    *map(denoiser, ('atadenoise=s=7', ATADENOISE_BEST, 'hqdn3d')),
 ]
 
 # One process per measurement, as for the others. OpenCV's default border is reflect-101.
@@ -114,7 +126,7 @@ class Machine:
         self.threads = threads
         self.python = None
         self.noise = folder / 'noise.raw'
-        self.noise.write_bytes(os.urandom(int(WIDTH * HEIGHT * max(BYTES.values()))))
+        self.noise.write_bytes(os.urandom(WIDTH * HEIGHT * NOISE_BYTES).translate(NOISE_LEVELS))
         self.environment = dict(os.environ, GST_PLUGIN_PATH_1_0=str(BUILD / 'gst'),
                                 GST_REGISTRY_1_0=str(BUILD / 'tests' / 'compare-registry.bin'))
 

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "plan/arith.h"
 #include "plan/component.h"
 #include "plan/layout.h"
 #include "plan/noise.h"
@@ -237,6 +238,211 @@ START_TEST(test_exactness)
 }
 END_TEST
 
+/* ---- 16-bit arithmetic: the method `averages` ---- */
+
+#define MOST_FRAMES 7
+
+typedef struct {
+  const char *format, *simd;
+  int width, height, radius, missing; /* missing: frames at the end of those that there should be */
+  double threshold;
+  TestLayout layout; /* of the output */
+  CnvRect region;    /* empty: the whole frame */
+  gboolean isolated; /* nothing outside the region is read */
+} Narrow;
+
+/* A run of a case: its frames, and what the engine says. */
+typedef struct {
+  const Narrow *given;
+  TestFrame in[MOST_FRAMES], out;
+  CnvTemporalTap taps[MOST_FRAMES];
+  guint n_taps;
+  CnvPlan *plan;
+  gboolean plain; /* the instruction set has no 16-bit arithmetic */
+} Run;
+
+/* Fills a frame with a bright square that moves, and noise of about the threshold. */
+typedef struct {
+  double sigma;
+  int frame;
+  guint32 state;
+} Clip;
+
+static guint
+clip_value(gpointer data, int plane, int channel, int x, int y, guint full)
+{
+  Clip *clip = data;
+  const gboolean in = (x + 3 * clip->frame) / 9 % 3 == 0 && y / 4 % 2 == 0;
+
+  return (guint)CLAMP(rint(((in ? 0.7 : 0.3 + 0.1 * channel) + clip->sigma * normal(&clip->state)) * full), 0, full);
+}
+
+/* Returns the result of the formula in float64; window: in samples of the plane. */
+static double
+narrow_average(const Run *r, int p, int c, int full, CnvRect window, int x, int y)
+{
+  const int center = r->given->radius;
+  double sum = 0, weights = 0;
+
+  for (guint k = 0; k < r->n_taps; k++) {
+    const CnvTemporalTap *tap = &r->taps[k];
+    double difference = 0, s;
+
+    if (tap->slot < 0 || tap->weight == 0)
+      continue;
+    for (int i = 0; i < 9; i++) {
+      const int column = CLAMP(x + i % 3 - 1, window.x, window.x + window.width - 1);
+      const int row = CLAMP(y + i / 3 - 1, window.y, window.y + window.height - 1);
+
+      difference +=
+          test_frame_get(&r->in[tap->slot], p, c, column, row) - test_frame_get(&r->in[center], p, c, column, row);
+    }
+    s = CLAMP(1.5 - fabs(difference / 9) / (r->given->threshold * full), 0, 1);
+    sum += tap->weight * s * s * (3 - 2 * s) * test_frame_get(&r->in[tap->slot], p, c, x, y);
+    weights += tap->weight * s * s * (3 - 2 * s);
+  }
+  return sum / weights;
+}
+
+/* Compares a plane, and adds up samples and those that are not exact. */
+static void
+check_plane(const Run *r, int p, int counts[2])
+{
+  const Narrow *n = r->given;
+  const CnvPlaneFormat *plane = &r->in[0].format->plane[p];
+  const int full = (1 << r->in[0].format->depth) - 1, width = cnv_divide_up(n->width, 1 << plane->sub_x);
+  const CnvRect all = {0, 0, width, cnv_divide_up(n->height, 1 << plane->sub_y)};
+  const CnvRect region = n->region.width > 0 ? n->region : all, window = n->isolated ? region : all;
+
+  for (int i = 0; i < all.width * all.height * plane->channels; i++) {
+    const int c = i % plane->channels, x = i / plane->channels % width, y = i / plane->channels / width;
+    const gboolean inside =
+        x >= region.x && y >= region.y && x < region.x + region.width && y < region.y + region.height;
+    const double found = test_frame_get(&r->out, p, c, x, y);
+    double expected = test_frame_get(&r->in[n->radius], p, c, x, y);
+
+    if (inside && r->plan->plane[p].filtered >> c & 1)
+      expected = narrow_average(r, p, c, full, window, x, y);
+    ck_assert_msg(fabs(found - expected) <= 1.5,
+                  "%s, %s, %dx%d, threshold %g, plane %d, channel %d: %g, not %g at %d, %d", n->format, n->simd,
+                  n->width, n->height, n->threshold, p, c, found, expected, x, y);
+    counts[0]++;
+    counts[1] += fabs(found - expected) > 0.5 + 1e-9;
+  }
+}
+
+/* Filters the frames, and checks that 16-bit arithmetic did. */
+static void
+filter_narrow(Run *r)
+{
+  const Narrow *n = r->given;
+  const CnvSessionOptions options = {.n_threads = 2, .simd = n->simd};
+  const CnvImage image = {cnv_format_find(n->format), n->width, n->height, 0.2126, 0.0722, TRUE};
+  const CnvRegion region = {.rect = n->region};
+  const CnvFrame center = {.memory = CNV_MEMORY_HISTORY, .slot = n->radius};
+  CnvSession *session = cnv_backend_find("cpu")->open(&options, NULL);
+  int slot[MOST_FRAMES];
+  CnvFilter filter;
+  CnvFrame to;
+  CnvWork work;
+
+  test_filter_init(&filter);
+  filter.type = CNV_FILTER_IDENTITY;
+  filter.temporal_radius = n->radius;
+  filter.temporal_threshold = n->threshold;
+  r->plan = cnv_plan_new(&filter, &image, CNV_ALGORITHM_AUTO, session->backend, NULL);
+  ck_assert(cnv_session_history_alloc(session, &image, MOST_FRAMES, NULL));
+  for (int k = 0; k <= 2 * n->radius; k++) {
+    CnvFrame from;
+
+    slot[k] = k <= 2 * n->radius - n->missing ? k : -1;
+    test_frame_view(&r->in[k], &from);
+    ck_assert(cnv_session_history_push(session, (guint)k, &from, FALSE, NULL, NULL));
+  }
+  work = CNV_WORK_ALL(&r->plan);
+  work.whole_frame = n->region.width == 0;
+  work.region = &region;
+  work.n_regions = !work.whole_frame;
+  work.isolated = n->isolated;
+  work.temporal_tap = r->taps;
+  work.n_temporal_taps = r->n_taps = cnv_temporal_taps_make(r->plan, slot, CNV_TEMPORAL_RENORMALIZE, r->taps);
+  test_frame_view(&r->out, &to);
+  ck_assert(cnv_session_submit(session, &work, &center, &to, NULL));
+  r->plain = strstr(session->device_name, "plain") != NULL;
+  for (int p = 0; p < r->plan->n_planes; p++)
+    ck_assert_msg(r->plain || g_str_equal(session->stats.method[p], "averages"), "%s, plane %d: the method is %s",
+                  n->format, p, session->stats.method[p]);
+  cnv_session_close(session);
+}
+
+static void
+check_narrow(const Narrow *n, guint32 seed, int counts[2])
+{
+  const CnvFormat *format = cnv_format_find(n->format);
+  Run r = {.given = n};
+  char *stray;
+
+  for (int k = 0; k <= 2 * n->radius; k++) {
+    Clip clip = {n->threshold, k, seed + (guint32)k};
+
+    test_frame_init(&r.in[k], format, n->width, n->height, (TestLayout){.guard = 64, .offset = k, .pad = 7 * k});
+    test_frame_fill(&r.in[k], TEST_NOISE, seed);
+    test_frame_fill_with(&r.in[k], clip_value, &clip);
+  }
+  test_frame_init(&r.out, format, n->width, n->height, n->layout);
+  filter_narrow(&r);
+  for (int p = 0; p < r.plan->n_planes; p++)
+    check_plane(&r, p, counts);
+  stray = test_frame_stray(&r.out);
+  ck_assert_msg(!stray, "%s: %s", n->format, stray);
+  cnv_plan_unref(r.plan);
+  test_frame_clear(&r.out);
+  for (int k = 0; k <= 2 * n->radius; k++)
+    test_frame_clear(&r.in[k]);
+}
+
+static gboolean
+has_simd(const char *name)
+{
+  CnvSession *session = cnv_backend_find("cpu")->open(&(CnvSessionOptions){.n_threads = 1, .simd = name}, NULL);
+  const gboolean found = strstr(session->device_name, name) != NULL;
+
+  cnv_session_close(session);
+  return found;
+}
+
+/* Widths below and above those of vectors and of the parts of a row, odd sizes, all alignments of output and region,
+ * all numbers of channels, and thresholds from a level to full scale. */
+START_TEST(test_narrow)
+{
+  static const char *const formats[] = {"GRAY8", "NV12", "RGB", "RGBA", "I420_10LE", "P010_10LE"};
+  static const char *const simds[] = {"plain", "neon", "avx2", "avx512"};
+  static const int sizes[][2] = {{1, 1}, {2, 3}, {3, 2}, {31, 5}, {64, 4}, {67, 9}, {130, 7}, {331, 12}, {1403, 3}};
+  static const double thresholds[] = {0.004, 0.03, 0.12, 0.5, 1};
+
+  for (guint s = 0; s < G_N_ELEMENTS(simds); s++)
+    for (guint f = 0; f < G_N_ELEMENTS(formats) && has_simd(simds[s]); f++) {
+      const int bytes = cnv_format_find(formats[f])->sample_bytes;
+      int counts[2] = {0};
+
+      for (guint i = 0; i < 3 * G_N_ELEMENTS(sizes); i++) {
+        const int *size = sizes[i % G_N_ELEMENTS(sizes)], at = (int)i % 7;
+        Narrow n = {formats[f], simds[s], size[0], size[1], 1 + (int)i % 3, (int)i % 2};
+
+        n.threshold = thresholds[i % G_N_ELEMENTS(thresholds)];
+        n.layout = (TestLayout){.guard = 64, .offset = (int)i % 5 * bytes, .pad = (int)i % 4 * bytes};
+        if (i >= G_N_ELEMENTS(sizes) && size[0] > 60 && !strchr("NIP", formats[f][0])) {
+          n.region = (CnvRect){at, 1, size[0] - at - (int)i % 5, size[1] - 2};
+          n.isolated = i % 2;
+        }
+        check_narrow(&n, i + 1, counts);
+      }
+      ck_assert_msg(counts[1] * 100 < counts[0], "%s, %s: %d of %d samples are not exact", formats[f], simds[s],
+                    counts[1], counts[0]);
+    }
+}
+END_TEST
+
 /* Noise far below the threshold: the plain mean, to within 1. */
 START_TEST(test_still)
 {
@@ -457,6 +663,7 @@ add_tests(TCase *tcase)
 {
   tcase_add_test(tcase, test_refusals);
   tcase_add_test(tcase, test_exactness);
+  tcase_add_test(tcase, test_narrow);
   tcase_add_test(tcase, test_still);
   tcase_add_test(tcase, test_engines);
   tcase_add_test(tcase, test_noise);
