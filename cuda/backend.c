@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The front door of a session. It checks what callers pass; engines trust it.
+ * The functions of a session. They check what callers pass, so that engines need not.
  */
 #include "plan/plan.h"
 #include "plan/scene.h"
@@ -12,12 +12,11 @@ check_frame(const CnvImage *image, const CnvLayout *layout, const CnvFrame *fram
 {
   for (int m = 0; m < layout->n_planes; m++)
     if (!frame->data[m] || frame->stride[m] < layout->row_bytes[m])
-      return cnv_refuse(
-          error,
-          "plane %d of the %s, a %dx%d %s frame, %s stride %d, and a row takes %d bytes: give it an address, "
-          "and rows at least as far apart",
-          m, side, image->width, image->height, image->format->name, frame->data[m] ? "has" : "has no address and",
-          frame->stride[m], layout->row_bytes[m]);
+      return cnv_refuse(error,
+                        "plane %d of the %s, a %dx%d %s frame, %s stride %d, and a row has %d bytes: set an address, "
+                        "and a stride of at least that many bytes",
+                        m, side, image->width, image->height, image->format->name,
+                        frame->data[m] ? "has" : "has no address and", frame->stride[m], layout->row_bytes[m]);
   return TRUE;
 }
 
@@ -55,7 +54,7 @@ check_not_lost(const CnvSession *session, GError **error)
 {
   if (cnv_session_is_lost(session))
     g_set_error(error, CNV_ERROR, CNV_ERROR_DEVICE,
-                "%s could not be waited for, so it takes no more frames; stop the pipeline and start it again",
+                "waiting for %s failed, so it accepts no more frames; stop the pipeline and start it again",
                 session->device_name);
   return !cnv_session_is_lost(session);
 }

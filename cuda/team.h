@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A team of threads that do a job together, including the calling thread; and copies by such a team.
+ * A team of threads, including the calling thread, that share the parts of a job; and copies by such a team.
  */
 #pragma once
 

@@ -299,9 +299,8 @@ gst_cuda_convolve_class_init(GstCudaConvolveClass *klass)
           "stats", "Statistics",
           "Statistics since the start: frames filtered and dropped, backend, device, frames held by a filter over "
           "time, mean times per frame in microseconds, bytes copied. Of the last frame: algorithm, taps, number of "
-          "terms "
-          "and temporal threshold of each plane, regions. Of roi-location: zones, and why the file's last version is "
-          "not in force",
+          "terms and temporal threshold of each plane, regions. Of roi-location: zones, and why the file's last "
+          "version is not in force",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 
   unused_id = stats_id + 1;

@@ -1,21 +1,25 @@
 #!/usr/bin/env bash
-# You should see a video with less noise. Without a FILE you also see its PSNR against the clean picture, before and after.
+# You should see a video with less noise. Without a FILE you see three pictures: a test picture with noise, in which a
+# ball moves; the plain mean of the frames, in which the ball leaves a trail; and the result, in which it leaves none.
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Usage: pipelines/denoise.sh [--verbose] [-DOPTION=VALUE]... [FILE|URI]...
-# Without a FILE it filters a still test picture with noise, 300 frames long. The file is denoised.mp4.
-# RADIUS=3 SIGMA=1.5 THRESHOLD=-1 BACKEND=auto: temporal-radius, temporal-sigma, temporal-threshold and backend. With
-# BACKEND=cuda THRESHOLD is 0 by default, because only the CPU engine has thresholds so far.
+# Without a FILE it filters the test picture, 300 frames long, and prints its PSNR against the clean picture: before, of
+# the mean and of the result. The file is denoised.mp4.
+# RADIUS=3 SIGMA=3 THRESHOLD=-1 BACKEND=auto: temporal-radius, temporal-sigma, temporal-threshold and backend.
 set -euo pipefail
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 
-# mix FRAMES PATTERN...: fills `mixed` with the elements of a still picture that is blended with a tenth of another one.
+# mix FRAMES PATTERN...: fills `mixed` with the elements of a still picture, before which a ball moves, blended with a
+# fifth of another picture.
 mix()
 {
-  local caps="video/x-raw,format=I420,width=640,height=360,framerate=30/1"
-  mixed=(videotestsrc "num-buffers=$1" pattern=smpte75 ! "$caps" ! mix.sink_0
-    videotestsrc "num-buffers=$1" "${@:2}" ! "$caps" ! mix.sink_1
-    compositor name=mix sink_1::alpha=0.1 ! "$caps")
+  local source=(videotestsrc "num-buffers=$1") rate="framerate=30/1"
+  local caps="video/x-raw,format=I420,width=640,height=360,$rate"
+  mixed=("${source[@]}" pattern=smpte75 ! "$caps" ! mix.sink_0
+    "${source[@]}" pattern=ball ! "video/x-raw,format=I420,width=320,height=180,$rate" ! mix.sink_1
+    "${source[@]}" "${@:2}" ! "$caps" ! mix.sink_2
+    compositor name=mix sink_1::xpos=160 sink_1::ypos=90 sink_2::alpha=0.2 ! "$caps")
 }
 
 # record FILE [! ELEMENT...]: writes the luma of the source, after the elements.
@@ -38,12 +42,14 @@ report_psnr()
 {
   folder=$(mktemp -d)
   trap 'rm -r "$folder"' EXIT
-  mix 6 pattern=solid-color foreground-color=0xff808080
+  mix 12 pattern=solid-color foreground-color=0xff808080
   record "$folder/clean"
-  mix 6 pattern=snow
+  mix 12 pattern=snow
   record "$folder/noisy"
+  record "$folder/mean" ! "${mean[@]}"
   record "$folder/denoised" ! "${denoise[@]}"
-  say "PSNR in dB: before $(psnr "$folder/clean" "$folder/noisy"), after $(psnr "$folder/clean" "$folder/denoised")"
+  say "PSNR in dB: before $(psnr "$folder/clean" "$folder/noisy"), of the mean $(psnr "$folder/clean" "$folder/mean")," \
+    "after $(psnr "$folder/clean" "$folder/denoised")"
   rm -r "$folder"
   trap - EXIT
 }
@@ -51,13 +57,19 @@ report_psnr()
 set_up denoised "$@"
 # Noise differs from frame to frame, so a mean of frames has less of it. The mean leaves out samples that move, and
 # frames of another scene.
-threshold=-1
-[[ ${BACKEND:-auto} != cuda ]] || threshold=0
-denoise=(cudaconvolve filter=identity "temporal-radius=${RADIUS:-3}" "temporal-sigma=${SIGMA:-1.5}"
-  "temporal-threshold=${THRESHOLD:-$threshold}" scene-change-threshold=0.1 "backend=${BACKEND:-auto}")
-if [[ -z $input ]]; then
+mean=(cudaconvolve filter=identity "temporal-radius=${RADIUS:-3}" "temporal-sigma=${SIGMA:-3}"
+  scene-change-threshold=0.2 "backend=${BACKEND:-auto}")
+denoise=("${mean[@]}" "temporal-threshold=${THRESHOLD:--1}")
+if [[ -n $input ]]; then
+  play -- "${denoise[@]}"
+else
   report_psnr
   mix "${FRAMES:-300}" pattern=snow
   picture=("--picture=${mixed[*]}")
+  wipe=
+  play -- tee name=noisy \
+    noisy. ! queue ! show.sink_0 \
+    noisy. ! queue ! "${mean[@]}" ! show.sink_1 \
+    noisy. ! queue ! "${denoise[@]}" ! show.sink_2 \
+    compositor name=show sink_1::xpos=640 sink_2::xpos=1280
 fi
-play -- "${denoise[@]}"

@@ -49,7 +49,8 @@ SHOWN = {
     'custom': f'kernel="<{STAR}>"',
 }
 PRIVACY = 'roi-source=meta roi-types=face,plate roi-strength=relative roi-expand=0.1 roi-feather=6'
-DENOISE = 'filter=identity temporal-radius=7'
+MEAN = 'filter=identity temporal-radius=7'
+DENOISE = f'{MEAN} temporal-threshold=-1'
 TRAIL = f'filter=identity temporal-mode=causal kernel-t="<{",".join("1" * 12)}>"'
 DELTA = 'filter=identity kernel-t="<-1,0,1>" bias=0.5 normalize=false'
 
@@ -180,16 +181,16 @@ def add_snow(picture, seed):
     snow = random.Random(seed)
     noisy = Picture(picture.width, picture.height)
     for i in range(0, len(picture.data), 3):
-        noise = round(snow.gauss(0, 32))
+        noise = round(snow.gauss(0, 24))
         noisy.data[i:i + 3] = bytes(min(max(value + noise, 0), 255) for value in picture.data[i:i + 3])
     return noisy
 
 
-def draw_ball(frame, sky):
-    """Returns a frame of a ball in front of the sky. The ball moves right by 6 pixels per frame, and rises and
+def draw_ball(frame, behind):
+    """Returns a frame of a ball in front of a picture. The ball moves right by 6 pixels per frame, and rises and
     falls."""
-    picture = Picture(WIDTH, HEIGHT)
-    picture.data[:] = sky.data
+    picture = Picture(behind.width, behind.height)
+    picture.data[:] = behind.data
     picture.ellipse(20 + 6 * frame, 75 - 36 * math.sin(0.25 * frame), 17, 17, (255, 250, 215))
     return picture
 
@@ -300,9 +301,10 @@ def main():
 
 
 def show_time(source, picture):
-    """Writes one frame of each clip: of the picture with noise, from the middle of the clip, and of the ball."""
-    snow = [add_snow(picture, seed) for seed in range(15)]
+    """Writes one frame of each clip: of a ball and noise in front of the picture, and of the ball in the sky."""
+    snow = [add_snow(draw_ball(frame, picture), frame) for frame in range(15)]
     source.run_clip('time-noisy', snow, 7, 'filter=identity')
+    source.run_clip('time-mean', snow, 7, MEAN)
     source.run_clip('time-denoised', snow, 7, DENOISE)
     sky = Picture(WIDTH, HEIGHT)
     draw_sky(sky)

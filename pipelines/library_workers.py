@@ -127,7 +127,7 @@ def connect(stack: contextlib.ExitStack, address: str, tls: dict[str, str]) -> A
 
 
 def wait_for_workers(client: Any) -> dict:
-    """Waits for the first workers. Returns the scheduler's information about all that have connected."""
+    """Waits for the first workers. Returns what the scheduler knows of each connected worker."""
     said = time.monotonic()
     while not (workers := client.scheduler_info().get('workers')):
         if client.status != 'running':

@@ -374,10 +374,10 @@ class Window(Gtk.Window):
 
     def show_states(self):
         """Greys controls without effect, and shows values that are automatic."""
-        unused, effective = (self.player.filter.get_property(name) for name in ('unused', 'effective'))
+        unused, values = self.player.filter.get_property('unused'), self.player.effective()
         for name, row in self.rows.items():
-            row.show_state(effective.get_value(name) if effective.has_field(name) else None,
-                           unused.get_value(name) if unused and unused.has_field(name) else None)
+            reason = unused.get_value(name) if unused and unused.has_field(name) else None
+            row.show_state(None if reason else values.get(name), reason)
 
     def mark(self, seen):
         """Prints once how long it took until the window, or the first picture, was visible."""

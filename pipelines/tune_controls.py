@@ -34,6 +34,11 @@ def flag_nicks(flags):
     return [(bit, flag.first_value_nick) for bit, flag in flags.__flags_values__.items() if bit & (bit - 1) == 0]
 
 
+def digits_of(pspec):
+    """Returns the number of decimals of a property's values."""
+    return 0 if not isinstance(pspec.default_value, float) else 4 if pspec.name.endswith('-threshold') else 3
+
+
 # Controls: show_value() shows a value. A control calls change(text) when the user chooses a value.
 
 
@@ -85,8 +90,11 @@ class Number(Gtk.Box):
         self.default = pspec.default_value
         self.below = min(self.default - pspec.minimum, SLIDER_REACH)
         self.above = min(pspec.maximum - self.default, SLIDER_REACH)
-        self.field = Gtk.SpinButton.new_with_range(pspec.minimum, pspec.maximum, 0.1 if self.is_float else 1)
-        self.field.set_digits(3 if self.is_float else 0)
+        self.is_small = pspec.name.endswith('-threshold')  # useful values are near 0
+        self.digits = digits_of(pspec)
+        self.field = Gtk.SpinButton.new_with_range(pspec.minimum, pspec.maximum,
+                                                   0.001 if self.is_small else 0.1 if self.is_float else 1)
+        self.field.set_digits(self.digits)
         self.field.set_width_chars(7)
         self.field.connect('value-changed', lambda _: change(self.text(self.field.get_value())))
         self.pack_end(self.field, False, False, 0)
@@ -97,11 +105,10 @@ class Number(Gtk.Box):
             self.pack_start(self.slider, True, True, 0)
 
     def text(self, value):
-        return text_of(round(value, 3) if self.is_float else round(value))
+        return text_of(round(value, self.digits) if self.is_float else round(value))
 
-    @staticmethod
-    def exponent(reach):
-        return 3 if reach > 10 else 1
+    def exponent(self, reach):
+        return 3 if reach > 10 or self.is_small else 1
 
     def value_at(self, place):
         place = max(-1 if self.below else 0, min(place, 1))
@@ -220,8 +227,11 @@ class Row(Gtk.ListBoxRow):
         self.label.set_markup(f'{name}\n<small>{GLib.markup_escape_text(self.note)}</small>')
 
     def show_state(self, effective, reason):
-        """effective: the value in force or None. reason: why the property has no effect, or None."""
-        effective = None if effective is None else text_of(round(effective, 3))
+        """effective: the values in force, or None. reason: why the property has no effect, or None."""
+        if effective is not None:
+            digits = digits_of(self.settings.pspecs[self.name])
+            effective = ', '.join(text_of(round(value, digits) if isinstance(value, float) else value)
+                                  for value in effective)
         if effective != self.effective:
             self.effective = effective
             self.show_label(self.settings.text(self.name) == self.settings.defaults[self.name])

@@ -217,6 +217,17 @@ class Player:
     def stats(self):
         return self.filter.get_property('stats')
 
+    def effective(self):
+        """Returns the values in force of automatic properties, by name: one, or one for each plane if these differ."""
+        structure = self.filter.get_property('effective')
+        names = map(structure.nth_field_name, range(structure.n_fields()))
+        values = {name: [structure.get_value(name)] for name in names}
+        thresholds = self.stats().get_value('temporal-threshold')  # from the noise, so only the engine knows it
+        if thresholds and self.filter.get_property('temporal-threshold') < 0:
+            planes = [float(threshold) for threshold in thresholds.split(',')]
+            values['temporal-threshold'] = planes if len(set(planes)) > 1 else planes[:1]
+        return values
+
 
 class Writer:
     """Writes the filtered video to a file, with the same program as blur.sh."""

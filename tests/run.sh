@@ -192,6 +192,8 @@ install_needs
   try_install gir1.2-gst-rtsp-server-1.0 gstreamer1.0-x gstreamer1.0-plugins-bad
 # For programs in Python: libgstreamer1.0-dev has everything except the overrides, which convert lists to values.
 found python gi.repository.Gst,gi.overrides._gi_gst || try_install python3-gst-1.0
+# For noise.py, which is skipped without it: 5 MB more on Debian 12.
+found python numpy || try_install python3-numpy
 # For the tests of faces.sh and background.sh, which are skipped without these: 54 or 62 MB more.
 { found element facedetect && found file "$cascade"; } || try_install gstreamer1.0-opencv opencv-data
 take_headers

@@ -7,16 +7,7 @@
 
 G_STATIC_ASSERT(CNV_CPU_AVERAGE_STRIDE % CNV_CPU_SLACK == 0);
 
-/* Returns the coverage of a pixel of the window. */
-static int
-weight_at(const CpuTile *tile, int x, int y)
-{
-  const CnvJob *weights = cnv_cpu_weights(tile);
-
-  return weights ? cnv_filter_weight(weights, tile->frame->coverage, x, y) : CNV_WEIGHT_ONE;
-}
-
-/* Row y of the window, or the nearest one. */
+/* Returns row y of the window, or the nearest one. */
 static int
 clamp_row(const CpuTile *tile, int y)
 {
@@ -69,18 +60,19 @@ fill_scale(const CpuTile *part, int y, float *scale)
 {
   const CpuPlane *plane = part->plane;
   const CnvPlane *from = plane->from;
-  const CnvJob *job = part->job;
-  const float fraction = part->frame->threshold[plane->plan->format_plane[plane->given - plane->plan->plane]];
+  const CnvJob *job = part->job, *weights = cnv_cpu_weights(part);
+  const float fraction = part->frame->threshold[plane->from->format_plane];
   const gboolean covered = plane->weighed || from->covered;
 
   for (int x = part->first; x < part->last; x++, scale += from->channels) {
-    int weights = covered ? 0 : 9;
+    int sum = covered ? 0 : 9;
 
     for (int i = 0; i < 9 && covered; i++)
-      weights += weight_at(part, CLAMP(x + i % 3 - 1, job->window_x, job->window_x + job->window_width - 1),
-                           clamp_row(part, y + i / 3 - 1));
+      sum +=
+          cnv_cpu_weight_at(part, weights, CLAMP(x + i % 3 - 1, job->window_x, job->window_x + job->window_width - 1),
+                            clamp_row(part, y + i / 3 - 1));
     for (int c = 0; c < from->channels; c++)
-      scale[c] = 1 / (MAX(fraction * from->full[c], (float)CNV_CPU_LEAST_THRESHOLD) * (float)MAX(weights, 1));
+      scale[c] = 1 / (MAX(fraction * from->full[c], (float)CNV_THRESHOLD_LEAST) * (float)MAX(sum, 1));
   }
 }
 

@@ -24,7 +24,7 @@ cnv_cpu_common_weight(const guint8 *weights, int n)
   return most == 0 ? 0 : least == G_MAXUINT64 ? CNV_WEIGHT_ONE : -1;
 }
 
-/* Stores pixels of several weights, except those of weight 0. */
+/* Stores the pixels of a run that have a weight above 0. */
 static void
 store_weighted(CpuWorker *worker, const CpuTile *run, int from, const float *acc, const guint8 *weights)
 {
@@ -47,8 +47,8 @@ cnv_cpu_store_row(CpuWorker *worker, const CpuTile *tile, int y, const float *ac
 {
   int n = tile->last - tile->first, channels = tile->plane->from->channels;
   const CnvFormat *format = tile->plane->plan->image.format;
-  /* Pixels of weight 0 must not be stored if another job may write them, or if they have padding bits, which were copied
-   * and would be lost. */
+  /* Pixels of weight 0 must not be stored if another job may write them, or if they have padding bits: the copy kept
+   * those, and a store would clear them. */
   gboolean leave_out = tile->job->shared || format->depth < 8 * format->sample_bytes;
   const guint8 *weights;
   CpuTile part = *tile;

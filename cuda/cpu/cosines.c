@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Taps as a sum of cosines, after Sugimoto and Kamata, "Efficient constant-time Gaussian filter with sliding
- * DCT/DST-1", and others. Periods are longer than the taps, so the sum need not fade at their ends, and few cosines make
- * a truncated gaussian.
+ * Approximates taps by a sum of cosines, after Sugimoto and Kamata, "Efficient constant-time Gaussian filter with
+ * sliding DCT/DST-1", and others. The period may be longer than the taps, so the sum need not fade at their ends, and a
+ * few cosines are enough for a truncated gaussian.
  */
 #include "cpu/cpu.h"
 
@@ -10,28 +10,28 @@
 
 #include "plan/arith.h"
 
-#define TAPS_LEAST 27 /* fewer are multiplied as fast */
+#define TAPS_LEAST 27 /* multiplying by fewer taps is as fast */
 #define TERMS (CNV_CPU_COSINES + 1)
-#define PERIOD_FROM 0.9 /* the longest cosine's, by the number of taps */
+#define PERIOD_FROM 0.9 /* range and steps of the search for the longest period, in lengths of the taps */
 #define PERIOD_TO 2.2
 #define PERIOD_STEP 0.1
 #define PERIOD_FINE 0.02
-#define SEARCH_ROWS 40 /* taps that the search for it looks at */
-#define WEIGHT_MOST 8  /* times the largest tap: beyond it cosines cancel each other */
+#define SEARCH_ROWS 40 /* the search compares about this many taps */
+#define WEIGHT_MOST 8  /* largest weight of a cosine, relative to the largest tap: larger ones cancel each other */
 
-/* Largest error along one axis, before the other smoothes it: the mean for noise, in levels. Five cosines leave 1e-7 to
- * 3e-7 of a gaussian: at 16 bits at most 0.07 of a level, and 4 cosines up to 5 levels. */
+/* Largest root mean square error on noise along one axis, in levels, before the other axis smooths it. Five cosines
+ * approximate a gaussian to 1e-7 to 3e-7: at 16 bits, at most 0.07 of a level. Four cosines leave up to 5 levels. */
 #define COSINES_ERROR 1.2e-4
-#define COSINES_ERROR_DEEP 0.02 /* of more than 10 bits */
-#define COSINES_GAIN_MOST 1.5   /* beyond it sums that slide are not exact enough */
+#define COSINES_ERROR_DEEP 0.02 /* for more than 10 bits */
+#define COSINES_GAIN_MOST 1.5   /* beyond it running sums are not exact enough */
 
 /* A least squares fit to the upper half of the taps by orthogonal columns. Tap k > 0 counts twice. */
 typedef struct {
-  int rows; /* taps that are looked at */
-  int step; /* from each to the next */
+  int rows; /* number of taps compared */
+  int step; /* distance of these taps */
   double column[TERMS][CNV_RADIUS_MAX + 1];
-  double rest[CNV_RADIUS_MAX + 1]; /* of the taps */
-  double upper[TERMS][TERMS];      /* from columns to cosines */
+  double rest[CNV_RADIUS_MAX + 1]; /* the taps minus the fit */
+  double upper[TERMS][TERMS];      /* triangular matrix from columns to cosines */
   double weight[TERMS];
 } Fit;
 
@@ -67,7 +67,7 @@ fit(Fit *f, const float *middle, double omega)
 
     for (int i = 0; i < t; i++)
       f->upper[i][t] = take_off(column, f->column[i], f->rows);
-    for (int i = 0; i < t; i++) /* again, for rounding */
+    for (int i = 0; i < t; i++) /* again, to remove rounding errors */
       f->upper[i][t] += take_off(column, f->column[i], f->rows);
     length = f->upper[t][t] = sqrt(cnv_dot(column, column, f->rows));
     for (int k = 0; k < f->rows; k++)
@@ -109,7 +109,7 @@ solve(Fit *f)
   return largest;
 }
 
-/* Searches the best period for n taps. Returns TRUE, with weights and omega, if the rest is within tolerance. */
+/* Searches for the best period for n taps. Returns TRUE, with weights and omega, if the rest is within tolerance. */
 static gboolean
 search(Fit *f, const float *middle, int n, double tolerance, double *omega)
 {
@@ -125,7 +125,8 @@ search(Fit *f, const float *middle, int n, double tolerance, double *omega)
   return fit(f, middle, *omega) <= tolerance && solve(f) <= WEIGHT_MOST * fabs(middle[0]);
 }
 
-/* Finds cosines for n taps of an axis, with a rest of at most that norm. */
+/* Finds cosines for n taps of an axis. tolerance: largest norm of the rest. Returns FALSE if the taps do not
+ * qualify. */
 static gboolean
 find(CpuCosines *cosines, const float *taps, int n, double tolerance)
 {

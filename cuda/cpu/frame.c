@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The CPU engine. The work on a frame is a list of jobs (jobs.h). Each is cut into tiles: columns so narrow that the rows
- * a filter needs stay in cache. Threads filter tile after tile (tile.c). The rest of the frame is copied first. Jobs,
- * tiles, coverage and norms are kept while the work stays the same.
+ * The CPU engine. The work on a frame is a list of jobs (jobs.h). Each job is cut into tiles: columns so narrow that
+ * the rows that a filter needs stay in cache. Threads filter tile after tile (tile.c). The rest of the frame is copied
+ * first. Jobs, tiles, coverage and norms are kept while the work stays the same.
  */
 #include "cpu/cpu.h"
 #include "plan/arith.h"
@@ -16,7 +16,7 @@ extern const CnvBackend cnv_backend_cpu;
 #define THREADS_MAX 1024
 #define SHARED_A_THREAD 2  /* tiles per thread of a decimated picture that threads make together */
 #define ALONE_US 50        /* shorter frames are filtered by the calling thread: waking others takes as long */
-#define PRODUCTS_A_US 50e3 /* about, with AVX2 */
+#define PRODUCTS_A_US 50e3 /* products of a sample and a tap per microsecond, about, with AVX2 */
 /* Bytes between the frames of a history, so that their rows do not share cache sets. */
 #define SLOT_GAP (9 * CNV_CPU_ALIGNMENT)
 
@@ -28,7 +28,7 @@ typedef struct {
 
 typedef struct {
   CnvSession base;
-  guint n_threads; /* with the caller's */
+  guint n_threads; /* including the calling thread */
   CnvTeam *team;
   CpuPrepared prepared;
   guint8 *history; /* slots, each laid out as the scene says */
@@ -38,13 +38,13 @@ typedef struct {
   CnvJobs work;
   CpuBlock coverage; /* of these jobs */
   CpuBlock norms;    /* of the jobs of weighed planes: float */
-  GArray *to_cover;  /* CoverPart: what of the coverage is still to be made */
+  GArray *to_cover;  /* CoverPart: parts of the coverage that are still to be computed */
   GArray *tiles;     /* CpuTile, of these jobs */
-  guint n_norms;     /* the first tiles, which make norms; skipped if has_norms is TRUE */
+  guint n_norms;     /* number of tiles at the start that compute norms; skipped if has_norms is TRUE */
   gboolean has_norms;
-  float norms_weight[CNV_MAX_TEMPORAL_TAPS]; /* weights of the frames for which they were made */
-  guint
-      n_first; /* the next tiles, which run before the others: these need them, or write other bits of the same words */
+  float norms_weight[CNV_MAX_TEMPORAL_TAPS]; /* weights of the frames for which norms were computed */
+  guint n_first; /* number of tiles after these that run before all later ones: later tiles read their results, or write
+                    other bits of the same words */
   guint first_tile; /* of the tiles that are running */
   guint copied;     /* bits: planes of the frame to be copied */
 } CpuSession;
@@ -59,7 +59,8 @@ typedef struct {
 
 /* ---- cutting a frame's work ---- */
 
-/* Returns TRUE if the plan copies samples that have no padding bits. */
+/* Returns TRUE if a copy of the frame has the same result: the plan is an identity, and samples have no padding
+ * bits. */
 static gboolean
 is_copy(const CnvPlan *plan)
 {
@@ -67,14 +68,15 @@ is_copy(const CnvPlan *plan)
          cnv_plan_is_identity(plan);
 }
 
-/* Returns the end of a tile of that size that begins at `at`: at most the next place where sums start anew. */
+/* Returns the end of a tile of that size that begins at `at`: at most the next place where running sums restart. */
 static int
 cut_at(int at, int size, int restart)
 {
   return restart > 0 ? MIN(at + size, at - at % restart + MAX(size, restart)) : at + size;
 }
 
-/* Returns TRUE if threads make the decimated picture of the frame together first, and then filter tiles from it. */
+/* Returns TRUE if threads first compute the decimated picture of the whole frame together, and then filter tiles from
+ * it. */
 static gboolean
 is_shared(const CpuSession *self, const CnvJob *job, const CpuPlane *plane)
 {
@@ -85,7 +87,7 @@ is_shared(const CpuSession *self, const CnvJob *job, const CpuPlane *plane)
          job->height == from->height;
 }
 
-/* Cuts the decimated picture of a plane into tiles; their rows are its rows. */
+/* Cuts the decimated picture of a plane into tiles. Their top and bottom are rows of the decimated picture. */
 static void
 cut_decimated(CpuSession *self, const CnvJob *job, const CpuPlane *plane)
 {
@@ -103,7 +105,7 @@ cut_decimated(CpuSession *self, const CnvJob *job, const CpuPlane *plane)
     }
 }
 
-/* Returns the end of the cells that row `end` of a job cuts; for planes without cells `end`. */
+/* Returns `end`, moved down to the end of the cells of a mosaic if it would cut them. */
 static int
 end_of_cells(const CnvPlane *plane, const CnvJob *job, int end)
 {
@@ -192,7 +194,7 @@ count_norms(const CpuSession *self, const CnvJob *job)
   return plane && plane->weighed ? (gsize)job->width * job->height : 0;
 }
 
-/* Cuts the tiles that make the norms of all jobs. */
+/* Cuts the tiles that compute the norms of all jobs. */
 static void
 cut_norms(CpuSession *self)
 {
@@ -209,7 +211,8 @@ cut_norms(CpuSession *self)
   self->n_norms = self->tiles->len;
 }
 
-/* Cuts all jobs. Decimated pictures come first; if planes share words, those that share none with earlier planes do. */
+/* Cuts all jobs. Decimated pictures come first. If planes share words, the planes that share none with an earlier plane
+ * come first instead. */
 static void
 cut_jobs(CpuSession *self, const CnvPlan *plan)
 {
@@ -264,7 +267,8 @@ list_coverage(CpuSession *self, const GArray *jobs)
   }
 }
 
-/* Grows a block to `size` bytes if it is smaller; its contents are lost then. Returns FALSE with CNV_ERROR_MEMORY. */
+/* Makes sure that a block has at least `size` bytes. If it must grow, its contents are lost. Returns FALSE with
+ * CNV_ERROR_MEMORY. */
 static gboolean
 ensure_size(CpuBlock *block, gsize size, GError **error)
 {
@@ -323,7 +327,7 @@ cut(CpuSession *self, const CnvWork *work, GError **error)
   self->base.stats.crowd = MAX(self->base.stats.crowd, self->work.crowd);
   self->base.stats.threads = count_threads(self);
   if (!start_coverage(self, error) || !start_norms(self, error)) {
-    self->work.work.n_plans = 0; /* no work equals it, so the next frame tries again */
+    self->work.work.n_plans = 0; /* matches no work, so the next frame tries again */
     return FALSE;
   }
   if (!copy)
@@ -393,7 +397,8 @@ set_frame(CpuSession *self, const CnvWork *work, const CnvFrame *in, const CnvFr
   }
 }
 
-/* Measures the noise from the output's frame and the frame before it, or else after it. There is none beyond a cut. */
+/* Measures the noise from the output's frame and the frame before it, or else after it. Beyond a cut there is no such
+ * frame. */
 static void
 measure_noise(CpuSession *self)
 {
@@ -448,7 +453,7 @@ cover_part(gpointer data, guint part, guint thread)
                          (gsize)(y - p->job->y) * p->job->coverage_pitch);
 }
 
-/* Makes the norms, unless those of the frame before are valid. */
+/* Computes the norms, unless those of the frame before are still valid. */
 static void
 make_norms(CpuSession *self)
 {
@@ -604,7 +609,6 @@ const CnvBackend cnv_backend_cpu = {
     .name = "cpu",
     .blurb = "The CPU, with several threads and SIMD instructions",
     .takes_device_memory = FALSE,
-    .weighs_frames = TRUE,
     .max_in_flight = 1, /* nothing would overlap */
     .dense_taps = 0,
     .probe = cpu_probe,

@@ -6,7 +6,8 @@
 
 #include "plan/component.h"
 
-/* Hardware prefetches whole rows, but hardly beyond a page, and each row of a narrow tile is in another page. */
+/* Prefetches in software: hardware prefetches along a row, but rarely beyond a page, and each row of a narrow tile is
+ * in another page. */
 void
 cnv_cpu_prefetch(const CpuTile *tile, int first, int last, int y)
 {
@@ -24,7 +25,7 @@ cnv_cpu_prefetch(const CpuTile *tile, int first, int last, int y)
 
 /* ---- pixels of a row ---- */
 
-/* Loads the pixels of a part of a tile inside the window, and adds up the frames that count. */
+/* Loads the pixels of a part of a tile that is inside the window, and adds up the frames of term t. */
 static void
 load_inside(const CpuWorker *worker, const CpuTile *part, int t, int y, float *to)
 {
@@ -80,7 +81,8 @@ cnv_cpu_columns(CpuWorker *worker, const CpuTile *tile, int first, int last)
                       last,   inside, CLAMP(tile->job->window_x + tile->job->window_width, inside, last)};
 }
 
-/* Loads pixels x to last - 1, outside the window, after those inside. Copies pixels whose source is in the line. */
+/* Loads pixels x to last - 1, which are outside the window. Those inside are already loaded, so pixels whose source is
+ * in the line are copied. */
 static void
 load_outside(const CpuColumns *columns, int t, int y, float *line, int x, int last)
 {

@@ -9,7 +9,8 @@
 static inline void
 load_component(float *to, const guint8 *from, int n, const CnvPlane *plane, int c, int bytes)
 {
-  const CnvComponent component = plane->component[c]; /* a copy: bytes that are written could be its own */
+  const CnvComponent component = plane->component[c]; /* a copy, because the compiler must assume that `to` may overlap
+                                                         the original */
   int channels = plane->channels;
   float mid = plane->mid[c];
 
@@ -47,7 +48,7 @@ load_coverage(const CpuTile *tile, int y, float *to)
   gboolean alpha = plane->component[plane->weight].bytes > 0;
 
   for (int x = tile->first; x < tile->last; x++, to += plane->channels) {
-    int weight = weights ? cnv_filter_weight(weights, tile->frame->coverage, x, y) : CNV_WEIGHT_ONE;
+    int weight = cnv_cpu_weight_at(tile, weights, x, y);
 
     *to = (float)weight * (alpha ? *to : 1);
   }
@@ -80,7 +81,8 @@ load_components(const CpuTile *tile, const CnvFrame *frame, int y, float *to)
     multiply_by_weight(to, n, plane->channels, plane->weight);
 }
 
-/* Returns the weights of a row's pixels: the coverage itself, or a copy with weights that are not stored. */
+/* Returns the weights of a row's pixels: the coverage itself, or a copy to which weights that are not stored are
+ * added. */
 static const guint8 *
 find_weights(const CpuWorker *worker, const CpuTile *tile, int y)
 {

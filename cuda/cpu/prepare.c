@@ -7,11 +7,12 @@
 #include "plan/arith.h"
 
 #define PRODUCTS_ANYWAY 10 /* the time to load and store a sample, in products */
-#define SMALL_REGIONS 8    /* with more regions tiles are too small for running sums */
+#define SMALL_REGIONS 8    /* with more regions, tiles are too small for running sums */
 
 /* ---- shapes ---- */
 
-/* Returns TRUE if the samples of a plane weighed by coverage are an array: all of each pixel, or three of four. */
+/* Returns TRUE if the samples of a plane weighed by coverage are an array: all samples of each pixel, or three of
+ * four. */
 static gboolean
 is_array(const CpuPlane *plane)
 {
@@ -28,7 +29,8 @@ is_array(const CpuPlane *plane)
       return FALSE;
   if (first->offset / first->bytes + n > stored)
     return FALSE;
-  for (int p = 0; p < plane->plan->n_planes && stored == 4; p++) { /* the fourth must not be copied back */
+  for (int p = 0; p < plane->plan->n_planes && stored == 4; p++) { /* the fourth is copied, which must not overwrite
+                                                                      results */
     const CnvPlane *other = &plane->plan->plane[p];
 
     if (other != from && other->filtered && other->component[0].plane == first->plane)
@@ -37,7 +39,8 @@ is_array(const CpuPlane *plane)
   return TRUE;
 }
 
-/* Makes such a plane a plain one whose channels are all samples of a pixel, weighed as they are loaded. */
+/* Turns such a plane into a plain one whose channels are all samples of a pixel. They are multiplied by weights as they
+ * are loaded. */
 static void
 weigh_apart(CpuPlane *plane)
 {
@@ -151,7 +154,7 @@ shape_planes(const CpuPrepared *self, CpuPlane *plane, const CnvPlan *plan, int 
 
 /* ---- arrays of planes ---- */
 
-/* Fills the taps down a column, or all dense taps, with rows of zeros around them. */
+/* Stores the taps along y, or all dense taps, with rows of zeros before and after them. */
 static void
 fill_taps(const CpuPlane *plane, CpuTerm *term, CpuArena *arena)
 {
@@ -248,7 +251,7 @@ allocate(CpuPrepared *self, guint n_threads, GError **error)
                 bytes, n_threads);
     return FALSE;
   }
-  /* Rows are filtered up to a whole block: memory beyond their samples is read, without effect on results. */
+  /* Rows are filtered in whole blocks, so memory beyond their samples is read. It has no effect on results. */
   memset(self->block, 0, bytes);
   fill(self, n_threads, cnv_cpu_aligned(self->block));
   return TRUE;

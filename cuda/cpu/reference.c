@@ -9,7 +9,7 @@
 
 #include "plan/component.h"
 
-/* The weight of the pixel at x, y of the window. */
+/* Returns the weight of the pixel at x, y of the window. */
 static double
 weight_in(const CpuTile *tile, const CnvFrame *frame, int x, int y)
 {
@@ -20,10 +20,10 @@ weight_in(const CpuTile *tile, const CnvFrame *frame, int x, int y)
 
   if (!plane->covered)
     return weight;
-  return weight * (weights ? cnv_filter_weight(weights, tile->frame->coverage, x, y) : CNV_WEIGHT_ONE);
+  return weight * cnv_cpu_weight_at(tile, weights, x, y);
 }
 
-/* Component c of a frame at x, y, which may lie outside the window. */
+/* Returns component c of a frame at x, y, which may lie outside the window. */
 static double
 value_in(const CpuTile *tile, const CnvFrame *frame, int c, int x, int y)
 {
@@ -42,14 +42,14 @@ value_in(const CpuTile *tile, const CnvFrame *frame, int c, int x, int y)
   return value;
 }
 
-/* s^2 * (3 - 2 s) of plan.h for frame i at a sample of the window. */
+/* Returns r of plan.h for frame i at a sample of the window. */
 static double
 closeness(const CpuTile *tile, int i, int c, int x, int y)
 {
   const CpuFrame *frame = tile->frame;
   const CpuPlane *plane = tile->plane;
   const CnvJob *job = tile->job;
-  const double threshold = frame->threshold[plane->plan->format_plane[plane->given - plane->plan->plane]];
+  const double threshold = frame->threshold[plane->from->format_plane];
   double difference = 0, weights = 0, s;
 
   for (int at_y = y - 1; at_y <= y + 1; at_y++)
@@ -63,11 +63,11 @@ closeness(const CpuTile *tile, int i, int c, int x, int y)
     }
   if (weights == 0)
     return 1;
-  s = CLAMP(1.5 - fabs(difference) / weights / fmax(threshold * plane->from->full[c], CNV_CPU_LEAST_THRESHOLD), 0, 1);
+  s = CLAMP(1.5 - fabs(difference) / weights / fmax(threshold * plane->from->full[c], CNV_THRESHOLD_LEAST), 0, 1);
   return s * s * (3 - 2 * s);
 }
 
-/* x of plan.h with a threshold. */
+/* Returns x of plan.h with a threshold. */
 static double
 value_of_close_frames(const CpuTile *tile, int c, int x, int y)
 {
@@ -89,7 +89,7 @@ value_of_close_frames(const CpuTile *tile, int c, int x, int y)
   return all * sum / found;
 }
 
-/* x of plan.h for a term: the frames that count for it, added up. */
+/* Returns x of plan.h for a term: the sum over the frames that it uses. */
 static double
 value_at(const CpuTile *tile, const CnvTerm *term, int c, int x, int y)
 {
@@ -105,7 +105,7 @@ value_at(const CpuTile *tile, const CnvTerm *term, int c, int x, int y)
   return sum;
 }
 
-/* The mean of the cell that the pixel at x, y takes its value from. */
+/* Returns the mean of the cell that sets the value of the pixel at x, y. */
 static double
 cell_mean(const CpuTile *tile, const CnvTerm *term, int c, int x, int y)
 {
@@ -121,7 +121,7 @@ cell_mean(const CpuTile *tile, const CnvTerm *term, int c, int x, int y)
   return sum / n;
 }
 
-/* acc of term t for component c of the pixel at x, y. */
+/* Returns acc of term t for component c of the pixel at x, y. */
 static double
 convolve(const CpuTile *tile, int t, int c, int x, int y)
 {
@@ -181,7 +181,7 @@ renormalize(const CpuTile *tile, int first, int last, int x, int y)
   for (; term < plane->term + last; term++) {
     CpuTapRange columns = cnv_cpu_taps_found(term, tile->job, CNV_X, x);
     CpuTapRange rows = cnv_cpu_taps_found(term, tile->job, CNV_Y, y);
-    /* A term counts among others as much as its frame, where terms have frames of their own. */
+    /* If terms have frames of their own, each term is weighted like its frame. */
     double share = !one && tile->plane->plan->not_time_separable ? cnv_cpu_temporal_sum(tile, term) : 1;
 
     missing |= share != 0 && (columns.n < term->n[CNV_X] || rows.n < term->n[CNV_Y]);
@@ -268,7 +268,7 @@ run(CpuWorker *worker, const CpuTile *tile)
     }
 }
 
-/* It needs no memory. */
+/* Sets no rows of rings, because the reference needs no memory. */
 static void
 shape(CpuPlane *plane)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * CNV_BORDER_RENORMALIZE: taps that find no sample are left out, and the others scaled to the same sum (border.h).
+ * CNV_BORDER_RENORMALIZE: taps that meet no sample are left out, and the remaining taps are scaled to the same sum
+ * (border.h).
  */
 #include "cpu/cpu.h"
 
 #include <math.h>
 
-/* Sum of the taps of an axis in a range, by the plan's prefix sums. */
+/* Returns the sum of the taps of an axis in a range, from the plan's prefix sums. */
 static double
 axis_sum(const CpuPlane *plane, const CnvTerm *term, int axis, CpuTapRange range)
 {
@@ -21,7 +22,7 @@ ratio(double sum, double found, gboolean all, float epsilon)
   return all ? 1 : fabs(found) > epsilon ? sum / found : 0;
 }
 
-/* Computes prefix sums over the columns of a term's taps, of the rows that find samples. */
+/* Computes prefix sums over the columns of a term's taps, in the rows that meet samples. */
 static void
 sum_columns(const CpuPlane *plane, const CnvTerm *term, CpuTermState *state)
 {
@@ -50,7 +51,7 @@ factor_of_axes(const CpuTile *tile, const CnvTerm *term, CpuTapRange rows, int x
   return factor;
 }
 
-/* Returns S/P for terms first to last - 1 added up. Terms with frames of their own count as much as these frames. */
+/* Returns S/P for terms first to last - 1 added up. Terms with frames of their own are weighted like these frames. */
 static double
 factor_of_terms(const CpuTile *tile, const CpuWorker *worker, int first, int last, int x)
 {
@@ -73,8 +74,8 @@ factor_of_terms(const CpuTile *tile, const CpuWorker *worker, int first, int las
   return ratio(sum, found, all, last - first == 1 ? plane->term[first].epsilon[0] : plane->epsilon);
 }
 
-/* Computes the factors of a tile's row for term t or, if they are joint, for all. Channels that are divided by the weight
- * have factor 1. */
+/* Computes the factors of a tile's row for term t or, if terms are joint, for all terms. Channels that are divided by
+ * the weight have factor 1. */
 static void
 make_factors(CpuWorker *worker, const CpuTile *tile, int t)
 {
@@ -90,7 +91,7 @@ make_factors(CpuWorker *worker, const CpuTile *tile, int t)
     after = MAX(after, term->n[CNV_X] - 1 - term->anchor[CNV_X]);
   }
   for (int x = tile->first; x < tile->last; x++) {
-    /* Between the borders all columns have the same. */
+    /* All columns between the borders have the same factor. */
     if (x == tile->first || x - before <= job->window_x || x + after >= job->window_x + job->window_width)
       factor = factor_of_terms(tile, worker, t, last, x);
     worker->scaled |= factor != 1;

@@ -6,11 +6,11 @@
 
 #include "plan/arith.h"
 
-/* Bytes of a plane's rings: within the second-level cache, where CNV_CPU_ROWS rows of output at a time are as fast as
- * in the first, and tiles wide enough that their aprons count little. */
+/* Bytes of a plane's rings. They fit in the second-level cache. For CNV_CPU_ROWS rows of output at a time it is as fast
+ * as the first-level cache, and tiles can be so wide that their aprons cost little. */
 #define RING_BYTES (128 * 1024)
-#define EQUAL_LEAST 16 /* taps of a run; below it multiplying each is as fast */
-#define OTHERS_MOST 2  /* taps at most outside it, each of which is multiplied */
+#define EQUAL_LEAST 16 /* least taps of a run: with fewer, multiplying by each tap is as fast */
+#define OTHERS_MOST 2  /* most taps outside the run, which are multiplied one by one */
 #define TILE_MIN 256   /* samples */
 #define TILE_MAX 2048
 

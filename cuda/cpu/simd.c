@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The vector loops, compiled once for each instruction set with CNV_SIMD set to its name. Filters use the compilers'
- * vector types, to control which sums stay in registers. Conversions are plain loops, which compilers vectorise by
- * themselves and which end with the row.
+ * vector types, to control which sums stay in registers. Conversions between samples and floats are plain loops that
+ * end with the row. Compilers vectorise those by themselves.
  */
 #include <math.h>
 #include <string.h>
@@ -10,17 +10,19 @@
 #include "cpu/simd.h"
 #include "cpu/vector.h"
 
-#define VECTORS 8                                   /* sums in registers: two multiply-adds a cycle of latency four */
-#define COLUMN_VECTORS (VECTOR_BYTES == 64 ? 4 : 2) /* by CNV_CPU_ROWS: 16 of 32 registers, or 8 of 16 */
+/* Sums in registers: enough for two multiply-adds per cycle with a latency of four. */
+#define VECTORS 8
+#define COLUMN_VECTORS (VECTOR_BYTES == 64 ? 4 : 2) /* times CNV_CPU_ROWS: 16 of 32 registers, or 8 of 16 */
 
-#define FEW_TAPS 81 /* dense ones that float32 adds up as they come */
+#define FEW_TAPS 81 /* most dense taps that one float32 sum adds up with enough precision */
 
 typedef guint16 LooseSample __attribute__((aligned(1), may_alias)); /* strides of 16-bit planes may be odd */
 
 G_STATIC_ASSERT(LANES <= CNV_CPU_SLACK);
 G_STATIC_ASSERT(CNV_CPU_BLOCK % (LANES * VECTORS) == 0);
 
-/* The next two take samples of 1 byte, which have no other bits, or of 2. Compilers make a loop for each. */
+/* The next two functions are for samples of 1 byte, all bits of which are the value, or of 2 bytes. Compilers make a
+ * loop for each size. */
 static inline float
 value_of(const void *from, int i, const CpuSamples *samples)
 {
@@ -45,7 +47,7 @@ put_value(void *to, int i, guint32 bits, const CpuSamples *samples)
 static void
 load(float *restrict to, const void *restrict from, int n, const CpuSamples *given)
 {
-  const CpuSamples samples = *given; /* a copy: what is written could be its own */
+  const CpuSamples samples = *given; /* a copy, because the compiler must assume that `to` may overlap the original */
 
   for (int i = 0; i < n; i++)
     to[i] = value_of(from, i, &samples) - samples.mid;
@@ -73,8 +75,9 @@ load_weighed(float *to, const void *from, const guint8 *weights, int n, const Cp
   }
 }
 
-/* The clamp follows the rounding, so that its limits are the same constants for any base, and it cannot wrap. Added to
- * CNV_CPU_ROUND an integer stands in the lowest bits of the float: the 16 lowest are returned, under others. */
+/* Rounds a sum to a sample. Clamping after rounding keeps the limits constant for any base, and the result cannot wrap.
+ * In CNV_CPU_ROUND plus an integer, the lowest bits of the float are the integer. The lowest 16 bits of the result are
+ * the sample; ignore all others. */
 static inline guint32
 round_sample(float acc, float gain, float fraction, float rounder, float top)
 {
@@ -98,8 +101,8 @@ store(void *restrict to, const float *restrict acc, int n, const CpuSamples *giv
     put_value(to, i, round_sample(acc[i], gain[i], fraction[i], rounder[i], top), &samples);
 }
 
-/* Rounds a sum v, which has its gain and fraction, like round_sample, but composites it over the input first. rest: the
- * input's weight. */
+/* Rounds a sum v like round_sample, but composites it over the input first. v already includes gain and fraction. rest:
+ * the input's weight. */
 static inline guint32
 composite_sample(float v, float rest, float in, float rounder, float top)
 {
@@ -126,7 +129,7 @@ composite_values(void *restrict to, const float *restrict acc, const guint8 *res
   }
 }
 
-/* Compilers do not split so long a loop by themselves. */
+/* Has a call for each size of samples, because compilers do not split such a long loop by themselves. */
 static void
 composite(void *to, const float *acc, const guint8 *weight, const void *from, int n, const CpuSamples *samples)
 {
@@ -238,7 +241,7 @@ multiply_row(float *restrict to, const float *restrict from, int n, const CpuTap
   }
 }
 
-/* from[i] becomes from[i] + from[i + distance], i < n. What is read has not been written yet. */
+/* Adds from[i + distance] to from[i] for all i below n, in ascending order, so that only original values are read. */
 static void
 add_shifted(float *from, int n, int distance)
 {
@@ -246,8 +249,8 @@ add_shifted(float *from, int n, int distance)
     store_vector(from + i, load_vector(from + i) + load_vector(from + i + distance));
 }
 
-/* Adds up equal taps. With `size` a power of two, from[i] is the sum of that many samples from i on; sums whose sizes add
- * up to the number of equal taps are added. */
+/* Adds up the samples of equal taps by doubling: at each power of two `size`, from[i] is the sum of `size` samples from
+ * i on. The sums whose sizes add up to the number of equal taps are added to `to`. */
 static void
 sum_row(float *restrict to, float *restrict from, int n, const CpuTaps *taps)
 {
@@ -258,7 +261,7 @@ sum_row(float *restrict to, float *restrict from, int n, const CpuTaps *taps)
   for (int t = 0; t < taps->width; t++)
     if (t < at || t >= at + n_equal)
       add_scaled(to, from + t * channels, tap[t], n);
-  /* Vectors read and write beyond the row: clear it, so that nothing grows from row to row. */
+  /* Vectors read and write beyond the row. Clear that part, so that its values do not grow from row to row. */
   memset(from + n + (taps->width - 1) * channels, 0, CNV_CPU_SLACK * sizeof(float));
   for (int size = 1; size <= n_equal; size *= 2) {
     if (n_equal & size) {
@@ -293,7 +296,7 @@ accumulate_double(double *to, const double *above, const float *row, int n)
     to[i] = above[i] + row[i];
 }
 
-/* Adds input row y to rows of output first to last - 1: number i uses row y - i of the taps. */
+/* Adds input row y to output rows first to last - 1. Output row i uses row y - i of the taps. */
 ALWAYS_INLINE void
 add_row(Vector acc[CNV_CPU_ROWS][COLUMN_VECTORS], const float *restrict from, int y, const CpuTaps *taps,
         const int first, const int last)
@@ -318,7 +321,7 @@ store_rows(float *restrict to, gsize stride, Vector acc[CNV_CPU_ROWS][COLUMN_VEC
       store_vector(to + i * stride + v * LANES, acc[i][v]);
 }
 
-/* Sums stay in registers. The first and last rows of input count for only some rows of output. */
+/* Keeps sums in registers. The first and last input rows contribute to only some of the output rows. */
 ALWAYS_INLINE void
 filter_rows(float *restrict to, gsize stride, const float *const *rows, int n, const CpuTaps *taps)
 {
@@ -347,12 +350,13 @@ G_STATIC_ASSERT(CNV_CPU_ROWS == 4);
 static void
 filter_column(float *to, gsize stride, const float *const *rows, int n, const CpuTaps *taps)
 {
-  const CpuTaps column = {.tap = taps->tap, .width = 1, .height = taps->height}; /* one tap a row, at compile time */
+  const CpuTaps column = {.tap = taps->tap, .width = 1, .height = taps->height}; /* a constant width of 1, for which
+                                                                                    compilers make a loop of its own */
 
   filter_rows(to, stride, rows, n, &column);
 }
 
-/* Sums each row of taps by itself, which keeps float32 exact over many thousand taps. */
+/* Adds up each row of taps separately, which keeps float32 exact over many thousand taps. */
 static void
 add_row_by_itself(float *restrict to, gsize stride, const float *restrict from, int y, const CpuTaps *taps)
 {
@@ -369,7 +373,7 @@ static void
 filter_dense(float *restrict to, gsize stride, const float *const *rows, int n, const CpuTaps *taps)
 {
   if (taps->width == 3 && taps->height == 3) {
-    const CpuTaps nine = {.tap = taps->tap, .width = 3, .height = 3, .channels = taps->channels}; /* at compile time */
+    const CpuTaps nine = {.tap = taps->tap, .width = 3, .height = 3, .channels = taps->channels}; /* to unroll */
 
     filter_rows(to, stride, rows, n, &nine);
     return;

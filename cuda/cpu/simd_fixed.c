@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Rows and columns of symmetric taps in 16 bits (simd.h), compiled once for each instruction set, like simd.c. They need
- * an instruction for the rounded upper half of a product.
+ * Filters rows and columns by symmetric taps in 16 bits (simd.h), compiled once for each instruction set, like simd.c.
+ * It needs an instruction that returns the rounded upper half of a product.
  */
 #include "cpu/simd.h"
 
@@ -11,12 +11,12 @@
 
 #ifdef HAVE_UPPER_HALF
 
-#define ROW_VECTORS 2 /* of even samples, and as many of odd ones */
+#define ROW_VECTORS 2 /* vectors of even samples, and of odd ones */
 
 G_STATIC_ASSERT(CNV_CPU_FIXED_BLOCK % (2 * ROW_VECTORS * SHORTS) == 0);
 G_STATIC_ASSERT(CNV_CPU_ROWS == 4);
 
-/* The product of a and b / 2^15, rounded. */
+/* Returns the product of a and b / 2^15, rounded. */
 static inline Shorts
 weigh(Shorts a, gint16 b)
 {
@@ -33,7 +33,7 @@ add(Shorts *sum, Shorts more)
 
 /* ---- 8 bits ---- */
 
-/* Of two bytes in a number the even sample is the lower one. */
+/* Splits bytes into even and odd samples. The even sample is the lower byte of a 16-bit number. */
 static inline void
 load_both(gint16 *even, gint16 *odd, const guint8 *from)
 {
@@ -50,7 +50,7 @@ load(gint16 *restrict to, gsize odd, const guint8 *restrict from, int n)
 
   for (; i + VECTOR_BYTES <= n; i += VECTOR_BYTES)
     load_both(to + i / 2, to + odd + i / 2, from + i);
-  if (i < n && n >= VECTOR_BYTES) { /* some of them once more */
+  if (i < n && n >= VECTOR_BYTES) { /* the last vector overlaps the one before */
     i = (n - VECTOR_BYTES) / 2 * 2;
     load_both(to + i / 2, to + odd + i / 2, from + i);
     i += VECTOR_BYTES;
@@ -76,7 +76,8 @@ start_pair(Pair *pair, const gint16 *first, const gint16 *second, gint16 tap)
   pair->second = weigh(pair->right * 2, tap);
 }
 
-/* The next tap: towards its neighbour each has it on what the other has reached. */
+/* Adds the next tap to both sums. Each sum needs a new sample on its outer side. On its inner side it uses the sample
+ * that the other sum loaded for the tap before. */
 static inline void
 widen_pair(Pair *pair, const gint16 *left, const gint16 *right, gint16 tap)
 {
@@ -88,8 +89,8 @@ widen_pair(Pair *pair, const gint16 *left, const gint16 *right, gint16 tap)
   pair->right = further_right;
 }
 
-/* Of an odd number of channels: neighbours are an even sample and an odd one, so each that is loaded serves both sums.
- * As the odd one lies that many samples behind, the first even ones are before the row. */
+/* Filters a row with an odd number of channels. Neighbours of a channel are an even and an odd sample, so each loaded
+ * vector serves both sums. The odd sample is `channels` samples later, so the first even ones are before the row. */
 static void
 row_of_pairs(gint16 *to, const gint16 *from, gsize odd_at, int n, const CpuFixed *taps)
 {
@@ -118,7 +119,7 @@ row_of_pairs(gint16 *to, const gint16 *from, gsize odd_at, int n, const CpuFixed
   }
 }
 
-/* Even samples, or odd ones, of an even number of channels: they have half of them. */
+/* Filters the even or the odd samples of a row with an even number of channels, half of which are in each half. */
 static void
 row_of_half(gint16 *restrict to, const gint16 *restrict middle, int n, const CpuFixed *taps)
 {
@@ -153,12 +154,13 @@ row(gint16 *to, const gint16 *from, gsize odd, int n, const CpuFixed *taps)
 
 /* ---- columns ---- */
 
-/* Sums of neighbours in a column. Row i above or below them stands at i % CNV_CPU_ROWS. */
+/* Sums of CNV_CPU_ROWS neighbours in a column. Row i above or below them is stored at i % CNV_CPU_ROWS. */
 typedef struct {
   Shorts sum[CNV_CPU_ROWS], above[CNV_CPU_ROWS], below[CNV_CPU_ROWS];
 } Stack;
 
-/* Tap k, turn being k % CNV_CPU_ROWS: the rows that taps have reached stay in registers. middle: the first's row. */
+/* Adds tap k. turn: k % CNV_CPU_ROWS, a constant, so that the rows that taps have reached stay in registers. middle:
+ * row of the first sum. */
 ALWAYS_INLINE void
 widen_stack(Stack *stack, const gint16 *const *middle, gsize x, int k, const CpuFixed *taps, const int turn)
 {
@@ -170,7 +172,7 @@ widen_stack(Stack *stack, const gint16 *const *middle, gsize x, int k, const Cpu
               taps->tap[k]));
 }
 
-/* Sums of numbers x and following of the rows. */
+/* Returns the sums of a vector of columns from x on. */
 ALWAYS_INLINE Stack
 stack_up(const gint16 *const *middle, gsize x, const CpuFixed *taps, const int radius)
 {
@@ -207,7 +209,8 @@ column(gint16 *restrict to, gsize stride, const gint16 *const *rows, gsize first
   }
 }
 
-/* Stores the upper bytes. 0x8080 moves -128 to 0: half a level lies between that and -127.5. */
+/* Stores the upper bytes of sums relative to 127.5. 0x8080 adds 128 to each byte, half a level more, which rounds to
+ * nearest. */
 ALWAYS_INLINE void
 fill_rows(guint8 *const *to, const gint16 *const *middle, gsize odd, int n, const CpuFixed *taps, const int radius)
 {
@@ -238,8 +241,8 @@ column_to_bytes(guint8 *const *to, const gint16 *const *rows, gsize odd, int n, 
     fill_rows(to, middle, odd, n, taps, taps->radius);
 }
 
-/* The rounded value of a sum (see fill_rows) blended with a sample, in the upper byte: one sample in 500 is one off.
- * The 1 makes up for what products lose, and for all of it if the weight is 0 or 255. */
+/* Returns a sum, rounded as in fill_rows and composited over a sample, in the upper byte. One sample in 500 is one off.
+ * The 1 compensates for the bits that the products lose, and for all of them if the weight is 0 or 255. */
 static inline guint16
 composite_sum(gint16 sum, guint16 sample, guint16 weight)
 {

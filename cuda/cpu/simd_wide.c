@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The vector loops of wide taps (simd.h): running sums, transposing, decimation. Compiled once for each instruction set,
- * like simd.c.
+ * The vector loops of wide taps (simd.h): running sums, transposing, decimation. Compiled once for each instruction
+ * set, like simd.c.
  */
 #include "cpu/simd.h"
 #include "cpu/vector.h"
 
-#define DECIMATION_VECTORS (VECTOR_BYTES == 64 ? 4 : 2) /* by CNV_CPU_SHARES sums: half of the registers */
+#define DECIMATION_VECTORS (VECTOR_BYTES == 64 ? 4 : 2) /* times CNV_CPU_SHARES: half of the registers */
 
 G_STATIC_ASSERT(CNV_CPU_BAND % LANES == 0);
 G_STATIC_ASSERT(CNV_CPU_DECIMATION_BLOCK % (LANES * DECIMATION_VECTORS) == 0);
 
-/* ---- running sums: those of a vector stay in registers ---- */
+/* ---- running sums: the sums of a vector stay in registers ---- */
 
-/* The sums of a vector, as they stand in a block's state: of all samples, the samples that came and went last, and C
- * and D (simd.h) of each cosine. */
+/* Order of a vector's numbers in the state of a block: the sum of all samples, the samples that entered and left last,
+ * and C and D (simd.h) of each cosine. */
 enum { SUM, ENTERED, LEFT, C, D = C + CNV_CPU_COSINES, SUMS = D + CNV_CPU_COSINES };
 
 G_STATIC_ASSERT(CNV_CPU_COSINES_STATE == SUMS * CNV_CPU_BAND);
@@ -33,7 +33,7 @@ store_sums(float *state, const Vector sums[SUMS])
     store_vector(state + i * CNV_CPU_BAND, sums[i]);
 }
 
-/* Few samples are summed up by themselves first, which keeps float32 exact over many. */
+/* Adds up groups of a few samples first, which keeps float32 exact over many samples. */
 ALWAYS_INLINE void
 start_vector(float *state, const float *from, gsize stride, const float *weight, int n_samples)
 {
@@ -97,7 +97,8 @@ slide_vector(float *restrict state, const CpuSlide *slide, int block, int lane, 
 static void
 slide_all(float *state, const CpuSlide *slide, const CpuCosines *given)
 {
-  const CpuCosines cosines = *given; /* a copy: what is written could be its own */
+  const CpuCosines cosines = *given; /* a copy, because the compiler must assume that results may overlap the
+                                        original */
 
   for (int b = 0; b < slide->n_blocks; b++, state += CNV_CPU_COSINES_STATE)
     for (int lane = 0; lane < CNV_CPU_BAND; lane += LANES)
@@ -109,7 +110,7 @@ slide_all(float *state, const CpuSlide *slide, const CpuCosines *given)
 typedef float Four __attribute__((vector_size(16)));
 typedef float LooseFour __attribute__((vector_size(16), aligned(4), may_alias));
 
-/* Numbers w, x, y and z of each four of two vectors; those of b are LANES more. */
+/* Picks numbers w, x, y and z of each group of four in vectors a and b. Numbers of b are LANES higher. */
 #if LANES == 16
 #define PICK(a, b, w, x, y, z)                                                                                         \
   __builtin_shufflevector(a, b, w, x, y, z, w + 4, x + 4, y + 4, z + 4, w + 8, x + 8, y + 8, z + 8, w + 12, x + 12,    \
@@ -120,7 +121,7 @@ typedef float LooseFour __attribute__((vector_size(16), aligned(4), may_alias));
 #define PICK(a, b, w, x, y, z) __builtin_shufflevector(a, b, w, x, y, z)
 #endif
 
-/* Four numbers each of rows that lie four apart. */
+/* Loads four numbers from each of LANES / 4 rows, four rows apart. */
 static inline Vector
 gather(const float *from, gsize stride)
 {
@@ -142,7 +143,7 @@ gather(const float *from, gsize stride)
 #endif
 }
 
-/* Four columns of LANES rows. */
+/* Transposes four columns of LANES rows. */
 static inline void
 turn(float *to, gsize to_stride, const float *from, gsize from_stride)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Combines the sums of a row, rounds them to samples and stores these: rows of plain planes by vector code, others
- * component by component.
+ * Combines the sums of a row, rounds them to samples, and stores the samples: rows of plain planes with vector code,
+ * rows of other planes component by component.
  */
 #include "cpu/cpu.h"
 
@@ -86,7 +86,8 @@ store_component(const CpuTile *part, const float *acc, const guint8 *weight, con
 {
   const CnvPlane *plane = part->plane->from;
   const CnvJob *job = part->job;
-  const CnvComponent component = plane->component[c]; /* a copy: bytes that are written could be its own */
+  const CnvComponent component = plane->component[c]; /* a copy, because the compiler must assume that `out` may overlap
+                                                         the original */
   int step = component.step, sums = plane->channels;
   int x = part->first, n = part->last - x, to_x = x + job->move_x, to_y = part->top + job->move_y;
   float base = plane->base[c], low = plane->lowest[c], high = plane->highest[c];
@@ -128,7 +129,7 @@ store_components(const CpuTile *part, const float *acc, const guint8 *weight, co
   }
 }
 
-/* weights: of each pixel, NULL if all are 1. */
+/* Stores a part of a row of a plain plane. weights: of each pixel; NULL if all are 1. */
 static void
 store_plain(const CpuWorker *worker, const CpuTile *part, const float *acc, const guint8 *weights)
 {

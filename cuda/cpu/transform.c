@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Fourier transforms of CNV_CPU_BAND rows or columns side by side (simd.h), compiled once for each instruction set, like
- * simd.c. Each lane of a vector is a transform of its own, so that no butterfly needs a shuffle.
+ * Fourier transforms of CNV_CPU_BAND rows or columns side by side (simd.h), compiled once for each instruction set,
+ * like simd.c. Each lane of a vector is a transform of its own, so that no butterfly needs a shuffle.
  *
  * forward is decimation in frequency: each pass cuts a block into 4 or 8 parts, down to blocks of 8 numbers. backward
- * undoes these passes in reverse order, so that neither needs to sort its numbers: only products lie between the two.
- * Parts are transformed one after the other, so that they stay in cache.
+ * undoes these passes in reverse order, so neither has to sort its numbers: between the two, numbers are only
+ * multiplied. Parts are transformed one after the other, so that they stay in cache.
  */
 #include "cpu/simd.h"
 #include "cpu/vector.h"
@@ -42,28 +42,28 @@ minus(Complex a, Complex b)
   return (Complex){a.re - b.re, a.im - b.im};
 }
 
-/* a + i b. */
+/* Returns a + i b. */
 static inline Complex
 plus_turned(Complex a, Complex b)
 {
   return (Complex){a.re - b.im, a.im + b.re};
 }
 
-/* a - i b. */
+/* Returns a - i b. */
 static inline Complex
 minus_turned(Complex a, Complex b)
 {
   return (Complex){a.re + b.im, a.im - b.re};
 }
 
-/* z times w[0] + i w[1]. */
+/* Returns z times w[0] + i w[1]. */
 static inline Complex
 turn_by(Complex z, const float *w)
 {
   return (Complex){z.re * w[0] - z.im * w[1], z.im * w[0] + z.re * w[1]};
 }
 
-/* z times w[0] - i w[1]. */
+/* Returns z times w[0] - i w[1]. */
 static inline Complex
 turn_back_by(Complex z, const float *w)
 {
@@ -76,7 +76,7 @@ product(Complex a, Complex b)
   return (Complex){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
-/* ---- 4 or 8 numbers in registers; `back` is constant where these are called ---- */
+/* ---- 4 or 8 numbers in registers; `back` is constant in each call ---- */
 
 ALWAYS_INLINE void
 transform_4(Complex z[4], const gboolean back)
@@ -123,8 +123,8 @@ transform_few(Complex *z, const int n, const gboolean back)
 
 typedef enum { FORWARD, BACKWARD, BOTH } Way;
 
-/* Number j of each part of the block with its like in the other parts: w holds their factors, but for the first part's,
- * which is 1. */
+/* Transforms, for each j, number j of all parts of the block. w: factors of all parts except the first, whose factor is
+ * 1. */
 ALWAYS_INLINE void
 pass(float *block, int part, const float *w, const int radix, const Way way)
 {
@@ -146,7 +146,7 @@ pass(float *block, int part, const float *w, const int radix, const Way way)
     }
 }
 
-/* BOTH: multiplies by factor between the ways. */
+/* Transforms a block of 8 numbers. BOTH: multiplies by factor between the two transforms. */
 ALWAYS_INLINE void
 last_pass(float *block, const float *factor, const Way way)
 {
@@ -186,7 +186,7 @@ pass_backward(float *block, int n, const float *w)
 
 /* ---- whole transforms ---- */
 
-/* parts: the function itself, for the parts that a pass makes of the block. */
+/* Transforms a block. parts: the calling function, which transforms the parts into which a pass divides the block. */
 ALWAYS_INLINE void
 transform(float *block, const float *factor, int n, const float *table, const Way way,
           void (*parts)(float *block, const float *factor, int n, const float *table))

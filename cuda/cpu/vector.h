@@ -19,7 +19,7 @@ typedef float Vector __attribute__((vector_size(VECTOR_BYTES)));
 typedef gint32 Numbers __attribute__((vector_size(VECTOR_BYTES)));
 typedef float LooseVector __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
 
-/* LANES / 2 numbers. */
+/* Vectors of LANES / 2 numbers. */
 typedef double LooseDoubles __attribute__((vector_size(VECTOR_BYTES), aligned(8), may_alias));
 typedef double Doubles __attribute__((vector_size(VECTOR_BYTES)));
 typedef float LooseHalf __attribute__((vector_size(VECTOR_BYTES / 2), aligned(4), may_alias));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Tiles of normalised convolution. Blocks with equal weights need no division: a block that reads only samples of weight
- * 1 is filtered as without regions, and a block of weight 0 is skipped. Blocks have fixed places in the field, so results
- * do not depend on tiles.
+ * Filters tiles by normalised convolution. Blocks with equal weights need no division: a block that reads only samples
+ * of weight 1 is filtered as without regions, and a block of weight 0 is skipped. Blocks have fixed places in the
+ * field, so results do not depend on tiles.
  */
 #include "cpu/cpu.h"
 
@@ -32,7 +32,7 @@ box_is(const CpuTile *tile, const CnvJob *job, const Box *box, int weight)
   return TRUE;
 }
 
-/* Sets the box that a box of output reads. Returns FALSE if it is not a box inside the window. */
+/* Finds the box of samples that a box of output reads. Returns FALSE if they are not a box inside the window. */
 static gboolean
 find_read(const CpuTile *tile, const Box *box, Box *read)
 {
@@ -97,7 +97,7 @@ fill_norms(const CpuTile *part, float norm)
       part->norms[(gsize)(y - job->y) * job->width + (x - job->x)] = norm;
 }
 
-/* Filters a part of a tile that reads only weight 1. */
+/* Filters a part of a tile that reads only samples of weight 1. */
 static void
 run_plain(CpuWorker *worker, const CpuTile *part)
 {
@@ -128,7 +128,7 @@ run_part(CpuWorker *worker, const CpuTile *part, Kind kind)
     run_plain(worker, part);
 }
 
-/* Filters rows top to bottom - 1 of a tile, whose blocks have these kinds; adjacent blocks of one kind together. */
+/* Filters rows top to bottom - 1 of a tile. kinds: of its blocks. Adjacent blocks of one kind are filtered together. */
 static void
 run_rows(CpuWorker *worker, const CpuTile *tile, int top, int bottom, const guint8 *kinds)
 {

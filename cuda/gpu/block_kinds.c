@@ -9,9 +9,9 @@
   CNV_COLUMNS_WIDTH, CNV_COLUMNS_HEIGHT / CNV_OUTPUTS, .block_x = CNV_COLUMNS_WIDTH, .block_y = CNV_COLUMNS_HEIGHT
 #define ROWS CNV_ROWS_WIDTH / CNV_OUTPUTS, CNV_ROWS_HEIGHT, .block_x = CNV_ROWS_WIDTH, .block_y = CNV_ROWS_HEIGHT
 
-/* Costs are fitted to the figures of separable, rounded up: 4K NV12, r=8 178 us, r=128 787; P010 some 10 more; 25 more
- * for each further frame over time. tiled has not been timed on the present kernels, so kinds with block jobs differ
- * only by their products; the cost of naive is its reads of global memory. */
+/* Costs are fitted to times of separable, rounded up: 4K NV12 takes 178 us at r=8 and 787 us at r=128. P010 takes some
+ * 10 us more, and each further frame over time 25 us more. tiled has not been timed on the present kernels, so kinds
+ * with block jobs differ only by their products. The cost of naive is its reads of global memory. */
 #define BASE 11.0
 #define WIDE_SAMPLES 0.8
 #define PRODUCT 0.13
@@ -45,7 +45,7 @@ fits_cells(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError *
   return plane->cell[CNV_X] || cnv_unsupported(error, "it only computes the cells of filter=mosaic and fill");
 }
 
-/* Returns the frames over time whose samples a term multiplies. */
+/* Returns the number of frames over time whose samples a term multiplies. */
 static int
 frames_of(const CnvPlan *plan, const CnvTerm *term)
 {

@@ -43,7 +43,7 @@ static const CnvVariant variants[] = {CNV_BLUR_PIXELS_VARIANTS(PIXELS) CNV_BLUR_
 static const double deep_grid[CNV_N_AXES] = {[CNV_X] = 1.0 / 8192, [CNV_Y] = 1.0 / 16384};
 static const double deep_unit[CNV_N_AXES] = {[CNV_X] = CNV_DEEP_UNIT, [CNV_Y] = CNV_DEEP_ROW_UNIT};
 
-/* The largest level that one f16 number can have as 1024 + level. */
+/* The largest level that one f16 number represents exactly as 1024 + level. */
 #define HALF_FULL 1023
 
 /* Mean error of rounding to f16, relative to the standard deviation of the rounded numbers: at most 2^-12, times about
@@ -81,7 +81,7 @@ find_terms(const CnvPlan *plan, const CnvPlane *plane, double *center)
 }
 
 /* Lists the taps of both axes of the term. The row is scaled: the magnitudes of its taps add up to 1, and the taps to 0
- * or more. The column makes up for that, and includes the gain. */
+ * or more. The column compensates for that, and includes the gain. */
 static void
 both_axes(const CnvPlan *plan, const CnvPlane *plane, const CnvTerm *term, CnvTapList taps[CNV_N_AXES])
 {
@@ -160,9 +160,9 @@ error_by(const CnvTapList taps[CNV_N_AXES], double factor)
   return error;
 }
 
-/* Rounds both axes to one f16 number per tap, and returns the error on noise, which is nearly the least possible. Of
- * the factors with such an error 1 is preferred, then the largest: row sums of black and white are 128 times the
- * factor, and above 128 the numbers of f16 are twice as far apart. */
+/* Rounds both axes to one f16 number per tap, and returns the error on noise, which is nearly the least possible. Among
+ * factors with such an error, 1 is preferred, then the largest: row sums of black and white are 128 times the factor,
+ * and above 128 the numbers of f16 are twice as far apart. */
 static double
 round_axes(CnvTapList taps[CNV_N_AXES])
 {
@@ -178,8 +178,8 @@ round_axes(CnvTapList taps[CNV_N_AXES])
   return round_by(taps, 1 + (double)best / trials);
 }
 
-/* Returns TRUE if sums over frames stay in the range of f16, even if frames are missing and the weights of the others
- * are scaled. */
+/* Returns TRUE if sums over frames stay in the range of f16, even if frames are missing and the remaining weights are
+ * scaled. */
 static gboolean
 weights_fit(const CnvPlan *plan)
 {
@@ -200,7 +200,7 @@ levels_clamp(const CnvPlan *plan, const CnvPlane *plane, const CnvTapList taps[C
          (plan->n_temporal_taps > 1 && !(plan->temporal_magnitude <= 1.000001));
 }
 
-/* Returns TRUE for words of four channels, one of which is copied. */
+/* Returns TRUE for pixels of four 8-bit channels, one of which is copied. */
 static gboolean
 is_of_pixels(const CnvPlane *plane)
 {
@@ -231,7 +231,8 @@ deep_fits(const CnvPlan *plan, const CnvPlane *plane, const CnvTapList taps[CNV_
                          "1 or bias, no isolated regions except rectangles, and no border-mode=renormalize");
 }
 
-/* Returns TRUE if sums over time are exact enough. For samples of 8 bits a sum over time is rounded to one f16 number. */
+/* Returns TRUE if sums over time are exact enough. For samples of 8 bits a sum over time is rounded to one f16
+ * number. */
 static gboolean
 sums_suffice(const CnvPlane *plane, const CnvNeeds *needs, const CnvTapList taps[CNV_N_AXES])
 {
@@ -253,9 +254,9 @@ halves_suffice(const CnvPlane *plane, const CnvNeeds *needs, CnvTapList taps[CNV
   return cnv_fit_error(plane, round_axes(taps), center != 0);
 }
 
-/* Least share of the tap on the sample itself in the sum of all taps. Then each sample of weight above 0 either has a
- * sum of weights above 1e-6 of the largest possible sum, or has the weight 1/255 and changes by at most one level
- * (convolve/work.h). */
+/* Least share of the tap on the sample itself in the sum of all taps. Most samples of weight above 0 then have a sum of
+ * weights above 1e-6 of the largest possible sum (convolve/work.h). All others have the weight 1/255 and change by at
+ * most one level. */
 #define WEIGHED_CENTER_MIN 1.3e-4
 
 /* Returns TRUE if blur_weighed can filter the plane: samples of 8 bits, positive taps, and levels that need no
@@ -323,7 +324,7 @@ fits(const CnvPlan *plan, const CnvPlane *of, CnvNeeds *needs, GError **error)
                          term->n[CNV_X], term->n[CNV_Y], plane->channels, needs->n_frames);
 }
 
-/* Fitted to these times in microseconds, by the steps along both axes together:
+/* Returns a cost fitted to these times in microseconds, by the steps along both axes together:
  * - 4K NV12: 4 steps 11.0, 6 14.1, 10 18.8; numbers split in two, 4K P010: 4 steps 21.4, 6 26.7.
  * - Over time, 5 frames: 4 steps 43.7. This is a single figure, so the growth with frames is an estimate.
  * - A ring of 9 steps along x: 36 at r=44, 37.8 at r=64 (RGBA, r=16: 62.8); of 17 steps: 72.9 at r=128 (RGBA, r=32:

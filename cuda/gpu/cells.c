@@ -56,7 +56,7 @@ aligned_cells(const CnvPlane *plane, int pixel)
   return n << plane->cell_shift[CNV_X];
 }
 
-/* Returns the cells of a thread's group of small cells, or 0 if the kernel has no code for such a group. */
+/* Returns the number of cells in a thread's group of small cells, or 0 if the kernel has no code for such a group. */
 static int
 cells_of_group(const CnvPlane *plane)
 {

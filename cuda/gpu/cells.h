@@ -11,9 +11,9 @@
  * row of a block must fit its threads. */
 CnvCellBlocks cnv_cells_divide(const CnvPlane *plane, const CnvJob *job, int fit);
 
-/* Return the number of blocks side by side, and one below the other. */
+/* Return the number of columns and rows of blocks. */
 int cnv_cells_columns(const CnvCellBlocks *blocks);
 int cnv_cells_rows(const CnvCellBlocks *blocks);
 
-/* Returns the 32-bit numbers that the sums of a job divided into slices need; 0 for other jobs. */
+/* Returns the number of 32-bit sums that a job divided into slices needs; 0 for other jobs. */
 int cnv_cells_sums(const CnvCellBlocks *blocks, int channels);

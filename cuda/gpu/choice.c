@@ -27,7 +27,7 @@ least_capability(void)
   return cu ? cu->capability : 0;
 }
 
-/* Returns the floats of constant memory that the plane's taps occupy. */
+/* Returns the number of floats of constant memory that the plane's taps occupy. */
 static guint
 count_taps(const CnvPlan *plan, const CnvPlane *plane)
 {
@@ -49,7 +49,17 @@ has_capability(const CnvKernelKind *kind, int capability, GError **error)
                          kind->capability % 10);
 }
 
-/* Returns TRUE if a kind of the algorithm fits, else FALSE with the reason of the last one. */
+/* Returns TRUE if a kind fits the plane, and stores what the plane needs of it; else FALSE with the reason. */
+static gboolean
+kind_fits(const CnvKernelKind *kind, const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error)
+{
+  if (kind->variants && !kind->averages != (plan->threshold == 0))
+    return kind->averages ? cnv_unsupported(error, "it needs temporal-threshold")
+                          : cnv_unsupported(error, "it does not support temporal-threshold with this filter");
+  return kind->fits(plan, plane, needs, error);
+}
+
+/* Returns TRUE if a kind of the algorithm fits, else FALSE with the reason why the last kind does not. */
 static gboolean
 has_kind(CnvAlgorithm algorithm, int capability, const CnvPlan *plan, const CnvPlane *plane, GError **error)
 {
@@ -63,7 +73,7 @@ has_kind(CnvAlgorithm algorithm, int capability, const CnvPlan *plan, const CnvP
     if (kind->algorithm != algorithm || !kind->fits)
       continue;
     g_clear_error(&cause);
-    if (kind->fits(plan, plane, &needs, &cause))
+    if (kind_fits(kind, plan, plane, &needs, &cause))
       return has_capability(kind, capability, error);
     is_none = FALSE;
   }
@@ -81,17 +91,17 @@ cnv_cuda_can_at(int capability, CnvAlgorithm algorithm, const CnvPlan *plan, con
     return FALSE;
   return n <= CNV_CONSTANT_TAPS ||
          cnv_unsupported(error,
-                         "the filter takes %u numbers of constant memory, a GPU has %d: shorten the kernel or use "
+                         "the filter needs %u numbers of constant memory, a GPU has %d: shorten the kernel or use "
                          "backend=cpu",
                          n, CNV_CONSTANT_TAPS);
 }
 
-/* Returns the cost of the kind for this plane without others, or G_MAXDOUBLE if it does not fit. Stores the plane's
+/* Returns the cost of the kind if it filters only this plane, or G_MAXDOUBLE if it does not fit. Stores the plane's
  * needs. */
 static double
 cost_alone(const CnvKernelKind *kind, const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs)
 {
-  if (!kind->cost || !kind->fits(plan, plane, needs, NULL))
+  if (!kind->cost || !kind_fits(kind, plan, plane, needs, NULL))
     return G_MAXDOUBLE;
   return kind->cost(plan, plane, needs, kind->variants ? cnv_variant_find(kind, needs) : NULL);
 }
@@ -170,8 +180,8 @@ find_options(Options *o, int p, gboolean has_windows)
   }
 }
 
-/* Returns the microseconds of the frame with this choice of kinds. A plane gets block jobs if no variant filters it
- * together with the planes before it. */
+/* Returns the time of the frame in microseconds with this choice of kinds. A plane gets block jobs if no variant
+ * filters it together with the planes before it. */
 static double
 cost_of_choice(const Options *o)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Which algorithms GPUs can run on a plane, and which of them is the fastest: `can` and `choose` of CnvBackend; and
- * which kinds of kernels filter the planes. Both follow from the rows of kinds.h: of the kinds that fit, the cheapest
- * is chosen.
+ * Chooses algorithms and kernel kinds for GPUs: `can` and `choose` of CnvBackend, and the kinds that filter the planes
+ * of a plan. Among the kinds that fit (kinds.h), the cheapest is chosen.
  */
 #pragma once
 
@@ -11,7 +10,7 @@
 gboolean cnv_cuda_can(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, GError **error);
 CnvAlgorithm cnv_cuda_choose(const CnvPlan *plan, const CnvPlane *plane);
 
-/* Does the same for GPUs of a given compute capability: ten times its major number plus its minor one. */
+/* Do the same for GPUs of a given compute capability: ten times its major number plus its minor one. */
 gboolean cnv_cuda_can_at(int capability, CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane,
                          GError **error);
 CnvAlgorithm cnv_cuda_choose_at(int capability, const CnvPlan *plan, const CnvPlane *plane);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The kinds decimate, decimate_again and interpolate (decimate.cuh, interpolate.cuh): wide gaussians in two launches,
- * or in three. A plane has the last of these as its kernel; a launch of it follows those of the others, for the same
- * jobs.
+ * The kinds decimate, decimate_again and interpolate (decimate.cuh, interpolate.cuh) filter with wide gaussians in two
+ * or three launches. A plane's kernel is interpolate. Its launch follows the launches of decimate and decimate_again
+ * for the same jobs.
  */
 #include <math.h>
 #include <string.h>
@@ -64,9 +64,9 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
   return TRUE;
 }
 
-/* Returns the cost of all launches together. 4K NV12: r=64 to 128 22.4 us, 512 30.5; r=44, where the step of chroma is
- * 2, 27.2; RGBA, r=64 and more, 52 to 68; at r=20, where the step is 2, 86, and the ring was faster. P010, r=96 and
- * more: 58 to 61. */
+/* Returns the cost of all launches together. 4K NV12: r=64 to 128 22.4 us, 512 30.5; r=44, with step 2 for chroma,
+ * 27.2. RGBA, r=64 and more: 52 to 68; r=20, with step 2: 86, and the ring was faster. P010, r=96 and more: 58 to
+ * 61. */
 static double
 cost(const CnvPlan *plan, const CnvPlane *plane, const CnvNeeds *needs, const CnvVariant *variant)
 {
@@ -78,7 +78,7 @@ cost(const CnvPlan *plan, const CnvPlane *plane, const CnvNeeds *needs, const Cn
 /* Returns the number of a fragment at row m and column k. */
 typedef double (*Tap)(gconstpointer data, int m, int k);
 
-/* Appends a fragment: mma.m16n8k16's operand A, as cnv_blur has it. */
+/* Appends a fragment: operand A of mma.m16n8k16, in the layout of append_fragment in blur.c. */
 static void
 append_halves(GArray *words, Tap tap, gconstpointer data, int first, int part)
 {
@@ -92,8 +92,9 @@ append_halves(GArray *words, Tap tap, gconstpointer data, int first, int part)
   }
 }
 
-/* Place of 16 outputs relative to decimated samples: their first pixel or row after a decimated sample, the columns
- * before the first sample that they read, and whether they are in blur's order along x. */
+/* Position of 16 outputs relative to decimated samples. first: pixels or rows from a decimated sample to the first
+ * output. before: columns of the fragment before the first sample that the outputs read. along_x: the outputs are in
+ * blur's order along x. */
 typedef struct {
   const CnvDecimatedPlaces *places;
   int first, before;
@@ -137,8 +138,8 @@ round_places(CnvDecimatedPlaces *places, double gain, int parts)
   }
 }
 
-/* Returns the taps of 0 that are added at either end along x so that windows begin at an even number. The smallest step
- * has no room for windows that begin at an odd one. */
+/* Returns the number of taps of 0 that are added at either end along x so that windows begin at an even number. The
+ * smallest step has no room for windows that begin at an odd number. */
 static int
 more_taps(const CnvDecimatedPlaces *places)
 {
@@ -181,7 +182,7 @@ append_spline_x(GArray *words, int step, int bytes)
     }
 }
 
-/* Appends its taps along y: operand B of mma.m16n8k16, of 16 rows by eight samples. */
+/* Appends decimate's taps along y: operand B of mma.m16n8k16, of 16 rows by eight samples. */
 static void
 append_spline_y(GArray *words, int step)
 {
@@ -253,7 +254,7 @@ set_job(CnvPlaneKernel *plane_kernel, GArray *words, const float *weight)
   int step_x, used;
 
   if (!find_places(plane_kernel->plan, plane, places))
-    return; /* it fits */
+    return; /* not reached, because `fits` found them */
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
     int shift = (int)g_bit_storage((gulong)places[axis].step) - 1;
 
@@ -421,29 +422,93 @@ cut_interpolate(CnvTileJob *job, const CnvVariant *variant, int rows)
                  job->channels * bytes * cnv_interpolate_rows(d, rows) * pitch * 2);
 }
 
-/* Returns the rows of interpolate's tiles. Fewer and larger blocks spend less time on their beginnings, if they keep
- * the GPU busy. 4K NV12, radius 64: 22.7 us with 128 rows, 25.3 with 64. */
-static int
-rows_of_outputs(const CnvSchedule *schedule, const CnvLaunch *launch)
-{
-  const CnvVariant *variant = schedule->variant[launch->kernel];
-  guint n = 0, shared = 0;
+/* How interpolate's jobs are cut. All jobs of a plane have the same rows, because they share a map for their results.
+ */
+typedef struct {
+  int rows[CNV_MAX_PLANES];     /* of a tile, by plane of memory */
+  guint shared[CNV_MAX_PLANES]; /* most shared memory of the plane's blocks */
+  guint blocks;                 /* of all jobs */
+  guint fitting;                /* blocks that fit a multiprocessor at once */
+} Cut;
 
+/* Shared memory of a block of interpolate that the launch does not request: what the kernel declares itself
+ * (tests/unit/kernel_resources.py), and what the GPU reserves. */
+#define EXTRA_SHARED (1024 + 1024)
+
+/* Returns the blocks of interpolate that fit a multiprocessor, if each requests this much shared memory. */
+static guint
+count_fitting(const CnvSchedule *schedule, const CnvLaunch *launch, guint shared)
+{
+  return CLAMP(schedule->processor_shared / (shared + EXTRA_SHARED), 1,
+               (guint)schedule->variant[launch->kernel]->blocks);
+}
+
+/* Fills in what follows from the rows. Returns the shared memory of a block. */
+static guint
+try_rows(const CnvSchedule *schedule, const CnvLaunch *launch, Cut *cut)
+{
+  guint most = 0;
+
+  memset(cut->shared, 0, sizeof(cut->shared));
+  cut->blocks = 0;
   for (guint i = launch->first; i < launch->first + launch->n; i++) {
     CnvTileJob job = g_array_index(schedule->tile_jobs, CnvTileJob, i);
+    guint shared = cut_interpolate(&job, schedule->variant[launch->kernel], cut->rows[job.pointers]);
 
-    shared = MAX(shared, cut_interpolate(&job, variant, CNV_INTERPOLATE_MORE_ROWS));
-    n += (guint)(job.columns * (job.last_row + 1));
+    cut->shared[job.pointers] = MAX(cut->shared[job.pointers], shared);
+    cut->blocks += (guint)(job.columns * (job.last_row + 1));
+    most = MAX(most, shared);
   }
-  return n < 4 * schedule->n_processors || shared > CNV_SHARED_MAX ? CNV_INTERPOLATE_ROWS : CNV_INTERPOLATE_MORE_ROWS;
+  cut->fitting = count_fitting(schedule, launch, most);
+  return most;
+}
+
+/* Returns how often the GPU is filled with blocks. */
+static guint
+count_waves(const CnvSchedule *schedule, const Cut *cut)
+{
+  guint fitting = schedule->n_processors * cut->fitting;
+
+  return (cut->blocks + fitting - 1) / fitting;
+}
+
+/* Chooses the rows of interpolate's tiles. Fewer and larger blocks spend less time on their beginnings, if they keep
+ * the GPU busy: 4K NV12, radius 64: 22.7 us with 128 rows, 25.3 with 64. But if a plane needs so much shared memory
+ * that fewer blocks fit a multiprocessor, its tiles become lower, unless that takes another wave of blocks: radius 48,
+ * where the step of chroma is 2: interpolate takes 14.2 us with 128 rows, 13.4 with 64 rows for chroma. */
+static void
+choose_output_rows(const CnvSchedule *schedule, const CnvLaunch *launch, Cut *cut)
+{
+  Cut lower = {.blocks = 0};
+
+  for (int m = 0; m < CNV_MAX_PLANES; m++) {
+    lower.rows[m] = CNV_INTERPOLATE_ROWS;
+    cut->rows[m] = CNV_INTERPOLATE_MORE_ROWS;
+  }
+  if (try_rows(schedule, launch, cut) > CNV_SHARED_MAX || cut->blocks < 4 * schedule->n_processors) {
+    *cut = lower;
+    return;
+  }
+  for (;;) {
+    lower = *cut;
+    for (int m = 0; m < CNV_MAX_PLANES; m++)
+      if (count_fitting(schedule, launch, cut->shared[m]) == cut->fitting)
+        lower.rows[m] = CNV_INTERPOLATE_ROWS;
+    try_rows(schedule, launch, &lower);
+    if (lower.fitting <= cut->fitting || count_waves(schedule, &lower) > count_waves(schedule, cut))
+      return;
+    *cut = lower;
+  }
 }
 
 void
 cnv_decimated_cut(CnvSchedule *schedule, CnvLaunch *launch)
 {
   const CnvVariant *variant = schedule->variant[launch->kernel];
-  int rows = launch->kernel == CNV_KERNEL_INTERPOLATE ? rows_of_outputs(schedule, launch) : 0;
+  Cut cut = {.blocks = 0};
 
+  if (launch->kernel == CNV_KERNEL_INTERPOLATE)
+    choose_output_rows(schedule, launch, &cut);
   for (guint i = launch->first; i < launch->first + launch->n; i++) {
     CnvTileJob *job = &g_array_index(schedule->tile_jobs, CnvTileJob, i);
     const CnvDecimation *d = &job->decimation;
@@ -456,7 +521,7 @@ cnv_decimated_cut(CnvSchedule *schedule, CnvLaunch *launch)
       job->last_row = 0;
     } else {
       shared = launch->kernel == CNV_KERNEL_DECIMATE ? cut_decimate(job, variant->bytes)
-                                                     : cut_interpolate(job, variant, rows);
+                                                     : cut_interpolate(job, variant, cut.rows[job->pointers]);
     }
     job->inner_inverse = job->columns > 3 ? (guint32)(G_MAXUINT32 / (guint)(job->columns - 2) + 1) : 0;
     launch->shared_bytes = MAX(launch->shared_bytes, shared);

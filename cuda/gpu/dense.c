@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The kind dense (dense.cuh): taps of any rank as digits for tensor cores, in integers; each pair of rows is one
- * matrix.
+ * The kind dense (dense.cuh): filters with taps of any rank, as integers whose digits tensor cores multiply. Each pair
+ * of rows of taps is one matrix.
  *
  * The terms of a sum are added up to one kernel, with their anchors aligned; the two terms of a magnitude stay
  * separate. Each frame over time has its own taps, multiplied by its weight.
@@ -38,7 +38,7 @@ static const CnvVariant variants[] = {CNV_DENSE_OVER_TIME_VARIANTS(OVER_TIME) CN
 /* Largest sum of a variant's upper two numbers, in units of the lowest of them: it stays in 32 bits. */
 #define SUM_MAX 2.0e9
 
-/* Reserve of the largest tap, which compensates for the rounding of the others: half a unit each. */
+/* Reserve of the largest tap, which compensates for the rounding of all other taps: half a unit each. */
 #define ROOM (needs->digits > 1 ? 2048 : 0)
 
 /* Returns the largest number that fits into n digits. */
@@ -48,14 +48,14 @@ largest_of(int digits)
   return (exp2(8 * digits) - 1) * 127 / 255;
 }
 
-/* Returns the terms that count: 0 if all samples become one level, as a gradient's chroma does. */
+/* Returns the number of terms that have an effect: 0 if all samples become one level, as a gradient's chroma does. */
 static int
 n_terms_of(const CnvPlane *plane)
 {
   return plane->gain[cnv_fit_first_channel(plane)] == 0 ? 0 : plane->n_terms;
 }
 
-/* Returns the terms that the plan's planes keep separate. */
+/* Returns the number of terms that the plan's planes keep separate. */
 static int
 terms_apart(const CnvPlan *plan)
 {
@@ -67,7 +67,7 @@ terms_apart(const CnvPlan *plan)
   return n;
 }
 
-/* Aligns the anchors of the terms. */
+/* Returns the needs of the plane, with the anchors of its terms aligned. */
 static CnvNeeds
 measure(const CnvPlan *plan, const CnvPlane *plane)
 {
@@ -186,7 +186,8 @@ digit_of(double tap, int d, const CnvNeeds *needs, gboolean high)
   return (guint8)(power == TAP_DIGITS(needs) - 1 ? value : value & 255);
 }
 
-/* Returns the rows of taps that the variant multiplies for each frame, in pairs if a window serves two products. */
+/* Returns the number of rows of taps that the variant multiplies for each frame, in pairs if a window serves two
+ * products. */
 static int
 rows_of(const CnvVariant *variant, const CnvNeeds *needs)
 {
@@ -195,9 +196,10 @@ rows_of(const CnvVariant *variant, const CnvNeeds *needs)
   return CNV_DENSE_PRODUCTS(needs->bytes, variant->k_x) == 1 ? needs->rows : (needs->rows + 1) / 2 * 2;
 }
 
-/* Costs by products of a row of taps, 16 bytes of its window and a digit: 4K NV12, 4 11.2 us (sharpen), 8 12.1 (3x3),
- * 12 14.1, 16 15.7, 72 37.8 (17x17), 192 81.8 (31x31). Over time, 3x3x3 32.2 us, 5x5x5 55.6; with pairs of frames 22.6
- * and 40.4. Samples of 16 bits have not been timed; their cost is that of their bytes, times 1.5. */
+/* Returns a cost by the number of products of a row of taps, 16 bytes of its window and a digit. 4K NV12: 4 products
+ * take 11.2 us (sharpen), 8 12.1 (3x3), 12 14.1, 16 15.7, 72 37.8 (17x17), 192 81.8 (31x31). Over time, 3x3x3 32.2 us,
+ * 5x5x5 55.6; with pairs of frames 22.6 and 40.4. Samples of 16 bits have not been timed; their cost is that of their
+ * bytes, times 1.5. */
 static double
 cost(const CnvPlan *plan, const CnvPlane *plane, const CnvNeeds *needs, const CnvVariant *variant)
 {
@@ -280,7 +282,7 @@ set_job(CnvPlaneKernel *plane_kernel, GArray *words, const float *weight)
   CnvNeeds needs = plane_kernel->needs;
   int c = cnv_fit_first_channel(plane), rows = rows_of(plane_kernel->variant, &needs);
   int n_frames =
-      plane_kernel->variant->pairs ? 2 * plane_kernel->variant->pairs : needs.n_frames; /* for which there is space */
+      plane_kernel->variant->pairs ? 2 * plane_kernel->variant->pairs : needs.n_frames; /* frames with room for taps */
   g_auto(CnvTapList) taps = all_taps(plane_kernel->plan, plane, &needs, weight);
   double scale, error, factor, sum[2] = {0, 0};
 

@@ -16,7 +16,7 @@
 static CnvDriver driver;
 static GError *driver_error;
 
-/* The driver itself names most errors, but not those of its own start. */
+/* Starts the driver. It names most errors, but not those of its own start. */
 static gboolean
 start_driver(GError **error)
 {
@@ -83,7 +83,7 @@ cnv_driver_get(GError **error)
   return ok ? &driver : NULL;
 }
 
-/* Advice to the user. */
+/* Returns advice to the user. */
 static const char *
 remedy_for(CUresult result)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * libcuda, opened at run time: the plugin loads and explains itself on machines without a driver. Entries keep the
- * names and types of cuda.h.
+ * libcuda, opened at run time, so that the plugin loads and reports what is missing on machines without a driver.
+ * Entries keep the names and types of cuda.h.
  */
 #pragma once
 

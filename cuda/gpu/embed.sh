@@ -4,7 +4,7 @@
 # Prints C that defines an array of the bytes of a file, as `const unsigned char NAME[]`, aligned for any type.
 # usage: embed.sh NAME FILE
 set -eu
-# Its checksum: the C changes where the file does, and so is compiled again.
+# The checksum changes the C if the file changes, so that it is compiled again.
 cat <<C
 /* $(cksum <"$2") */
 __asm__(".section .rodata\n"

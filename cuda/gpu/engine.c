@@ -48,14 +48,14 @@ check_alignment(const CnvImage *image, const CnvFrame *frame, GError **error)
   return TRUE;
 }
 
-/* Returns the layout of the planes that are staged as float32, without the other planes. */
+/* Returns the layout of the planes (bits) that are staged as float32, without the other planes. */
 static CnvLayout
-staged_layout(const CnvPlan *plan)
+staged_layout(const CnvPlan *plan, guint staged)
 {
   CnvLayout layout = {.size = 0};
 
   for (int p = 0; p < plan->n_planes; p++)
-    if (plan->plane[p].filtered && !plan->plane[p].plain)
+    if (staged >> p & 1)
       cnv_layout_add(&layout, p, plan->plane[p].width * plan->plane[p].channels * (int)sizeof(float),
                      plan->plane[p].height);
   return layout;
@@ -102,19 +102,21 @@ set_work(CudaSession *self, const CnvWork *work, gboolean in_place, GError **err
   if (schedule->has_new_plans) {
     self->loaded_bank = -1;
     self->layout = plan->layout;
-    self->staged = staged_layout(plan);
   }
+  self->staged = staged_layout(plan, schedule->staged);
   name_methods(self);
   self->base.stats.planned++;
   self->base.stats.crowd = MAX(self->base.stats.crowd, schedule->work.crowd);
-  /* For the largest possible number of staged frames, so that only the first call allocates. */
+  /* For the largest possible number of staged frames, so that only the first call allocates. Averages over time are
+   * one. */
   return (!schedule->has_new_taps ||
           upload(self, schedule->plan_arrays, &self->plan_arrays, "uploading the taps", error)) &&
          (!schedule->has_new_masks ||
           upload(self, schedule->work.mask_cells, &self->mask_cells, "uploading the masks", error)) &&
          cnv_cuda_reserve(self, &self->sums, FALSE, schedule->sums_size, error) &&
          cnv_cuda_reserve(self, &self->decimated, FALSE, schedule->decimated_size, error) &&
-         cnv_cuda_reserve(self, &self->staged_in, FALSE, self->staged.size * (guint)plan->n_temporal_taps, error) &&
+         cnv_cuda_reserve(self, &self->staged_in, FALSE,
+                          self->staged.size * (schedule->averages ? 1 : (guint)plan->n_temporal_taps), error) &&
          cnv_cuda_reserve(self, &self->staged_out, FALSE, self->staged.size, error) &&
          cnv_cuda_reserve(self, &self->coverage, FALSE, schedule->work.coverage_size, error) &&
          cnv_cuda_prepare_at_once(self, error) &&
@@ -204,19 +206,10 @@ cuda_order(CnvSession *session, void *stream, gboolean first, GError **error)
 static void
 release(CudaSession *self)
 {
-  CudaBuffer *buffers[] = {&self->scratch,
-                           &self->readers,
-                           &self->sums,
-                           &self->decimated,
-                           &self->plan_arrays,
-                           &self->work_arrays,
-                           &self->mask_cells,
-                           &self->coverage,
-                           &self->staged_in,
-                           &self->staged_out,
-                           &self->history.slots,
-                           &self->history.rows,
-                           &self->history.upload.staging};
+  CudaBuffer *buffers[] = {
+      &self->scratch,     &self->readers,    &self->sums,          &self->decimated,    &self->plan_arrays,
+      &self->work_arrays, &self->mask_cells, &self->coverage,      &self->staged_in,    &self->staged_out,
+      &self->noise.state, &self->noise.seen, &self->history.slots, &self->history.rows, &self->history.upload.staging};
   const CUevent events[] = {self->order, self->history.unstaged, self->history.rows_done};
   const CUstream streams[] = {self->own_stream, self->host.up, self->host.down};
 
@@ -280,16 +273,20 @@ make_resources(CudaSession *self, GError **error)
   CUstream *streams[] = {&self->own_stream, &self->host.up, &self->host.down};
   CUevent *events[] = {&self->order, &self->history.unstaged, &self->history.rows_done};
   char name[128] = "";
-  int n_processors = 0;
+  int n_processors = 0, shared = 0;
   gsize size;
 
   if (!CHECK(self, cuCtxGetDevice(&self->device), "asking for the GPU", error) ||
       !CHECK(self, cuDeviceGetName(name, sizeof(name), self->device), "asking for the GPU's name", error) ||
       !CHECK(self, cuDeviceGetAttribute(&n_processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, self->device),
              "asking for the GPU's size", error) ||
+      !CHECK(self,
+             cuDeviceGetAttribute(&shared, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, self->device),
+             "asking for the GPU's shared memory", error) ||
       !cnv_driver_capability(self->cu, self->device, &self->capability, error))
     return FALSE;
   self->schedule.n_processors = (guint)n_processors;
+  self->schedule.processor_shared = (guint)shared;
   self->base.device_name = g_strdup(name);
   if (!CHECK(self, cuModuleLoadData(&self->module, cnv_kernels_fatbin), "loading the kernels (" CNV_CUDA_ARCHS ")",
              error) ||
@@ -298,6 +295,7 @@ make_resources(CudaSession *self, GError **error)
       !CHECK(self, cuModuleGetFunction(&self->copy, self->module, "cnv_copy"), "finding cnv_copy", error) ||
       !CHECK(self, cuModuleGetFunction(&self->copy_jobs, self->module, "cnv_copy_jobs"), "finding cnv_copy_jobs",
              error) ||
+      !CHECK(self, cuModuleGetFunction(&self->measure_noise, self->module, "cnv_noise"), "finding cnv_noise", error) ||
       !CHECK(self, cuModuleGetFunction(&self->cover, self->module, "cnv_cover"), "finding cnv_cover", error))
     return FALSE;
   for (gsize i = 0; i < G_N_ELEMENTS(streams); i++)

@@ -25,8 +25,8 @@ typedef struct {
   gboolean deep;    /* blur: for samples of 11 to 16 bits; only plain levels */
   gboolean weighed; /* blur: normalised convolution (convolve/work.h), only of whole jobs */
   int width;        /* samples of a tile's width; 0: fused: the pitch minus what taps reach */
-  int pitch;        /* bytes from row to row in shared memory; 0: no tile is there. Results follow tiles that have a
-                      * width */
+  int pitch;        /* bytes from row to row in shared memory; 0: no tile is there. If width is not 0, the results
+                       follow the tile */
   int tile_rows;    /* rows of a tile, if that makes enough tiles for the whole GPU */
   int blocks;       /* blur, dense: blocks that should fit a multiprocessor */
 } CnvVariant;
@@ -40,7 +40,7 @@ typedef struct {
   int channels, step; /* decimate, interpolate; step: pixels of a decimated sample, on the finer axis */
 } CnvNeeds;
 
-/* Returns the steps of 16 rows that 16 outputs of a ring read. */
+/* Returns the number of steps of 16 rows that 16 outputs of a ring read. */
 int cnv_ring_steps(const CnvNeeds *needs);
 
 /* Returns the needs that a variant for both planes must meet. */
@@ -65,10 +65,11 @@ gboolean cnv_fit_levels(const CnvPlane *plane, double magnitude, GError **error)
  * sum, as root mean square, for samples of standard deviation 1. */
 gboolean cnv_fit_error(const CnvPlane *plane, double error, gboolean is_signed);
 
-/* Returns the pixels or rows that the term's taps reach to either side. */
+/* Returns the number of pixels or rows that the term's taps reach to either side. */
 int cnv_fit_reach(const CnvTerm *term, int axis);
 
-/* Returns the first filtered channel. The others have the same gain, base and so on (cnv_fit_samples). */
+/* Returns the first filtered channel. All other filtered channels have the same gain, base and so on
+ * (cnv_fit_samples). */
 int cnv_fit_first_channel(const CnvPlane *plane);
 
 /* Finds the plane's taps in CnvPlan.taps. range: the index of the first tap, and the index after the last. */

@@ -20,7 +20,7 @@
   }
 static const CnvVariant variants[] = {FUSED(8), FUSED(16), {NULL}};
 
-/* 0 is exact and in range. */
+/* Returns TRUE if a value is in the range of fused. 0 is, and it is exact. */
 static gboolean
 is_in_range(double value)
 {
@@ -70,8 +70,8 @@ set_job(CnvPlaneKernel *plane_kernel, GArray *words, const float *weight)
   job->lead = CNV_TILE_APRON(bytes) / plane_kernel->needs.bytes;
 }
 
-/* Costs by groups of eight taps along each axis, 4K GRAY8: 1 24.0 us, 2 32.4, 4 47.8, 8 89.5; GRAY16 2.6 more; 4K NV12,
- * r=0: 3 frames 36.5, 5 54.9. */
+/* Returns a cost by the number of groups of eight taps along each axis. 4K GRAY8: 1 group takes 24.0 us, 2 32.4, 4
+ * 47.8, 8 89.5; GRAY16 2.6 more. 4K NV12, r=0: 3 frames take 36.5, 5 54.9. */
 static double
 cost(const CnvPlan *plan, const CnvPlane *plane, const CnvNeeds *needs, const CnvVariant *variant)
 {

@@ -118,7 +118,7 @@ cnv_tap_list_split(const CnvTapList *taps, double grid, double unit, guint16 *mu
     left[i] -= step;
     missing -= step;
   }
-  /* What the rest of a tap loses goes to the next smaller one, whose numbers are finer. */
+  /* The rounding error of a tap's rest is carried to the next smaller rest, whose f16 numbers are closer together. */
   for (guint k = 0; k < taps->n; k++) {
     guint at = taps->n;
     double wanted;
@@ -150,7 +150,8 @@ cnv_tap_list_scale_to_half(CnvTapList *taps, double factor)
   return sqrt(error);
 }
 
-/* Sum of the squares of the taps' errors as integers by a scale; where it is larger than `most`, of some of them. */
+/* Returns the sum of the squares of the errors of the taps, rounded to integers after multiplying by a scale. Stops as
+ * soon as the sum is larger than `most`. */
 static double
 sum_squares(const CnvTapList *taps, double scale, double most)
 {

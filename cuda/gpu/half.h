@@ -62,8 +62,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(CnvTapList, cnv_tap_list_clear)
 /* Rounds taps times a factor to f16 numbers of the same sum. Returns the root of the sum of the squared errors. */
 double cnv_tap_list_scale_to_half(CnvTapList *taps, double factor);
 
-/* Rounds taps to f16 numbers whose sum is as near to theirs as f16 allows: a flat frame then stays flat, and no shade
- * is nearer to the next than another. Returns the root of the sum of the squared errors. */
+/* Rounds taps to f16 numbers whose sum is as near to the sum of the taps as f16 allows. A flat frame then stays flat,
+ * and all shades stay equally far apart. Returns the root of the sum of the squared errors. */
 double cnv_tap_list_round_to_half(CnvTapList *taps);
 
 /* Splits each tap into two f16 numbers: a multiple of `grid`, and the rest times `unit`. The sum of the multiples is as

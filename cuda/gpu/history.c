@@ -19,6 +19,7 @@ cnv_cuda_history_alloc(CnvSession *session, guint n_slots, GError **error)
   if (n_slots == 0)
     cnv_cuda_free(self, &self->history.slots);
   self->cu->cuCtxPopCurrent(NULL);
+  self->noise.n = 0;
   g_free(self->history.frame);
   self->history.frame = g_new0(CnvFrame, n_slots);
   self->history.layout.size = 0;

@@ -45,7 +45,7 @@ find_frame(CudaSession *self, guint64 least, guint64 most)
   return found;
 }
 
-/* Waits for a frame and copies it from its staging to its own memory. Call with host.waiting held. */
+/* Waits for a frame and copies it from staging memory to its own memory. Call with host.waiting held. */
 static gboolean
 complete(CudaSession *self, FrameInFlight *frame, GError **error)
 {
@@ -101,8 +101,8 @@ cnv_cuda_wait_for_frame(CnvSession *session, guint64 number, GError **error)
   return ok && !lost;
 }
 
-/* After a failed wait all frames in flight are lost, their memory goes back to the caller, and no later frame is held
- * back. */
+/* Waits for all frames. If that fails, all frames in flight are lost, their memory goes back to the caller, and no
+ * later frame waits for them. */
 gboolean
 cnv_cuda_wait(CnvSession *session, GError **error)
 {
@@ -142,7 +142,7 @@ next_frame(CudaSession *self, GError **error)
   return ok ? frame : NULL;
 }
 
-/* A frame in device memory is not copied. */
+/* Uploads, filters and downloads a frame. A frame in device memory is not copied. */
 static gboolean
 run(CudaSession *self, const CnvWork *work, const FrameInFlight *frame, GError **error)
 {
@@ -153,8 +153,8 @@ run(CudaSession *self, const CnvWork *work, const FrameInFlight *frame, GError *
          cnv_cuda_transfer_start(self, &frame->down, error);
 }
 
-/* If no other frame is in flight, copies are on the session's stream; else uploads and downloads have their own
- * streams. */
+/* Describes a frame's upload or download. If no other frame is in flight, it is on the session's stream; else uploads
+ * and downloads have streams of their own. */
 static void
 set_transfer(CudaSession *self, Transfer *transfer, gboolean upload, const CnvWork *work, const CnvFrame *host,
              const CnvFrame *device)
@@ -171,7 +171,8 @@ set_transfer(CudaSession *self, Transfer *transfer, gboolean upload, const CnvWo
   cnv_cuda_transfer_stage(self, transfer);
 }
 
-/* `in` is uploaded as soon as its stream reaches the copy, because nothing in flight uses that memory on the device. */
+/* Starts a frame. `in` is uploaded as soon as its stream reaches the copy, because nothing in flight uses that memory
+ * on the device. */
 gboolean
 cnv_cuda_start_frame(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
 {

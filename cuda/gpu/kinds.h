@@ -28,6 +28,7 @@
   K(TILED, tiled)                                                                                                      \
   K(FUSED, fused)                                                                                                      \
   K(ONE_TAP, one_tap)                                                                                                  \
+  K(AVERAGE, average)                                                                                                  \
   K(DECIMATE, decimate)                                                                                                \
   K(DECIMATE_AGAIN, decimate_again)                                                                                    \
   K(INTERPOLATE, interpolate)                                                                                          \
@@ -83,6 +84,7 @@ typedef struct {
   guint shared_max;           /* bytes of shared memory per block */
   guint shared_over_time;     /* for tiles of several frames: less, so that several blocks fit; 16 rows may exceed it */
   const CnvVariant *variants; /* from small to large, ended by one without a name; NULL: the kind has block jobs */
+  gboolean averages;          /* weighs frames by their differences; kinds with tile jobs do either that or not */
   gboolean whole_windows;     /* needs jobs whose window is the plane */
   gboolean lists_tiles;       /* reads a list of tiles, so it can filter whole jobs; rings do not */
   CnvKernelId first;          /* its planes are filtered by all launches from this kind to its own; 0: only its own */

@@ -46,10 +46,9 @@ load_bank(CudaSession *self, guint bank, GError **error)
   return TRUE;
 }
 
-/* Starts a kernel on the session's stream. A kernel may begin while the launch before it ends, and waits for it itself.
- */
-static gboolean
-start(CudaSession *self, CUfunction function, CUlaunchConfig config, void *args, GError **error)
+/* A kernel may begin while the launch before it ends, and waits for it itself. */
+gboolean
+cnv_cuda_start(CudaSession *self, CUfunction function, CUlaunchConfig config, void *args, GError **error)
 {
   CUlaunchAttribute serialization = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
                                      .value.programmaticStreamSerializationAllowed = 1};
@@ -79,7 +78,7 @@ start_launch(CudaSession *self, const CnvLaunch *l, void *args, GError **error)
                                  .sharedMemBytes = l->shared_bytes};
   CUfunction function = find_function(self, l, error);
 
-  return function && start(self, function, config, args, error);
+  return function && cnv_cuda_start(self, function, config, args, error);
 }
 
 /* Copies n rectangles, if any. */
@@ -95,7 +94,7 @@ launch_copy(CudaSession *self, CnvCopyArgs *args, int n, GError **error)
   }
   config.gridDimX = (guint)cnv_divide_up(bytes, 32 * CNV_COPY_BYTES);
   config.gridDimY = (guint)cnv_divide_up(rows, 8);
-  return n == 0 || start(self, self->copy, config, args, error);
+  return n == 0 || cnv_cuda_start(self, self->copy, config, args, error);
 }
 
 static CnvCopyPlane
@@ -143,8 +142,8 @@ copy_rest(CudaSession *self, const CnvFrame *in, const CnvFrame *out, GError **e
   return launch_copy(self, &args, n, error);
 }
 
-static CnvAddresses
-planes_of(const CnvFrame *frame)
+CnvAddresses
+cnv_cuda_planes_of(const CnvFrame *frame)
 {
   CnvAddresses planes;
 
@@ -163,17 +162,21 @@ block_args(const CudaSession *self, const CnvLaunch *l, guint source, const CnvF
   CnvFrame staged_in =
       cnv_layout_frame(&self->staged, CNV_MEMORY_DEVICE, self->staged_in.address + source * self->staged.size);
   CnvFrame staged_out = cnv_layout_frame(&self->staged, CNV_MEMORY_DEVICE, self->staged_out.address);
+  /* Averages are a single frame for the kernels that filter them. */
+  gboolean is_single = schedule->averages && l->kernel != CNV_KERNEL_STAGE_IN;
 
   return (CnvBlockArgs){.planes = self->plan_arrays.address + schedule->planes_at,
                         .jobs = arrays + schedule->block_jobs_at + l->first * sizeof(CnvBlockJob),
                         .coverage = self->coverage.address,
                         .n_jobs = (int)l->n,
                         .sums = self->sums.address,
-                        .sources = schedule->sources,
-                        .in = planes_of(in),
-                        .out = planes_of(out),
-                        .staged_in = planes_of(&staged_in),
-                        .staged_out = planes_of(&staged_out),
+                        .sources = is_single ? (CnvSources){.n = 0} : schedule->sources,
+                        .averages = schedule->averages,
+                        .thresholds = self->noise.threshold,
+                        .in = cnv_cuda_planes_of(in),
+                        .out = cnv_cuda_planes_of(out),
+                        .staged_in = cnv_cuda_planes_of(&staged_in),
+                        .staged_out = cnv_cuda_planes_of(&staged_out),
                         .staged_size = (gint64)self->staged.size,
                         .is_first = cnv_kernel_kind(l->kernel)->is_first};
 }
@@ -199,7 +202,7 @@ cnv_cuda_cover(CudaSession *self, GError **error)
                            .blockDimY = CNV_COVER_HEIGHT,
                            .blockDimZ = 1};
 
-  return args.n_jobs == 0 || start(self, self->cover, config, &args, error);
+  return args.n_jobs == 0 || cnv_cuda_start(self, self->cover, config, &args, error);
 }
 
 static gboolean
@@ -230,8 +233,9 @@ tile_args(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFr
   args.readers = 0;
   args.n_jobs = (int)l->n;
   args.sources = schedule->sources;
-  args.in = planes_of(in);
-  args.out = planes_of(out);
+  args.thresholds = self->noise.threshold;
+  args.in = cnv_cuda_planes_of(in);
+  args.out = cnv_cuda_planes_of(out);
   for (guint i = 0; i < CNV_TILE_JOBS_INLINE; i++)
     args.first_block[i] = args.inner_block[i] = G_MAXINT;
   for (guint i = 0; i < l->n && l->n <= CNV_TILE_JOBS_INLINE; i++) {
@@ -336,27 +340,30 @@ source_frame(const CudaSession *self, const CnvTemporalTap *tap, const CnvFrame 
   return tap->slot < 0 ? in : &self->history.frame[tap->slot];
 }
 
-/* Finds the addresses of the frames that are added up. */
+/* Finds the addresses of the frames that are added up, and the output's frame among them. */
 static void
 locate_sources(CudaSession *self, const CnvWork *work, const CnvFrame *in)
 {
   CnvSources *sources = &self->schedule.sources;
 
   sources->first = 0;
+  sources->center = 0;
   for (int i = 0; i < sources->n; i++) {
     const CnvFrame *frame = source_frame(self, &work->temporal_tap[i], in);
 
     sources->delta[i] = (gint64)((guintptr)frame->data[0] - (guintptr)in->data[0]);
     sources->first = MIN(sources->first, sources->delta[i]);
+    if (work->temporal_tap[i].slot >= 0 && sources->delta[i] == 0)
+      sources->center = i;
   }
 }
 
-/* Every frame with a weight has its own staged form. */
+/* Every frame with a weight has its own staged form, unless frames are averaged. */
 static gboolean
 run_launch(CudaSession *self, const CnvWork *work, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out,
            GError **error)
 {
-  guint n_staged = l->kernel == CNV_KERNEL_STAGE_IN ? work->n_temporal_taps : 0;
+  guint n_staged = l->kernel == CNV_KERNEL_STAGE_IN && !self->schedule.averages ? work->n_temporal_taps : 0;
   gboolean ok = load_bank(self, l->bank, error);
 
   if (ok && cnv_kernel_kind(l->kernel)->variants)
@@ -386,8 +393,8 @@ copy_jobs(CudaSession *self, const CnvFrame *from, const CnvFrame *to, GError **
   const CnvSchedule *schedule = &self->schedule;
   CnvCopyJobsArgs args = {.jobs = self->work_arrays.address + schedule->copies_at,
                           .blocks = self->work_arrays.address + schedule->copy_numbers_at,
-                          .in = planes_of(from),
-                          .out = planes_of(to)};
+                          .in = cnv_cuda_planes_of(from),
+                          .out = cnv_cuda_planes_of(to)};
   CUlaunchConfig config = {.gridDimX = schedule->copy_numbers->len,
                            .gridDimY = 1,
                            .gridDimZ = 1,
@@ -395,7 +402,7 @@ copy_jobs(CudaSession *self, const CnvFrame *from, const CnvFrame *to, GError **
                            .blockDimY = 8,
                            .blockDimZ = 1};
 
-  return schedule->copies->len == 0 || start(self, self->copy_jobs, config, &args, error);
+  return schedule->copies->len == 0 || cnv_cuda_start(self, self->copy_jobs, config, &args, error);
 }
 
 /* In place, unless one launch does it, the jobs write to a scratch frame, which is copied back after the last one,
@@ -427,6 +434,7 @@ cnv_cuda_filter(CudaSession *self, const CnvWork *work, const CnvFrame *in, cons
   CNV_RANGE("compute");
 
   locate_sources(self, work, in);
-  return cnv_cuda_mark(self, SPAN_COMPUTE, 0, self->stream, error) && filter(self, work, in, out, error) &&
+  return cnv_cuda_mark(self, SPAN_COMPUTE, 0, self->stream, error) &&
+         cnv_cuda_set_thresholds(self, work->plan[0], in, error) && filter(self, work, in, out, error) &&
          cnv_cuda_mark(self, SPAN_COMPUTE, 1, self->stream, error);
 }

@@ -2,9 +2,9 @@
  *
  * The kind one_tap (one_tap.cuh): one tap per frame, in float32.
  */
-#include <math.h>
+#include "gpu/one_tap.h"
 
-#include "gpu/kinds.h"
+#include <math.h>
 
 static const CnvVariant variants[] = {
     {"one_tap_u8", .bytes = 1, .rows = 1, .terms = 1, .width = CNV_ONE_TAP_BYTES, .tile_rows = CNV_ONE_TAP_ROWS},
@@ -18,8 +18,8 @@ tap_of(const CnvPlan *plan, const CnvPlane *plane)
   return cnv_plan_tap(plan, &plane->term[0], 0, 0);
 }
 
-static gboolean
-fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error)
+gboolean
+cnv_one_tap_fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error)
 {
   const CnvTerm *term = &plane->term[0];
 
@@ -33,8 +33,8 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
   return TRUE;
 }
 
-static void
-set_job(CnvPlaneKernel *plane_kernel, GArray *words, const float *weight)
+void
+cnv_one_tap_set_job(CnvPlaneKernel *plane_kernel, GArray *words, const float *weight)
 {
   CnvTileJob *job = &plane_kernel->tile_job;
   double unit = exp2(job->shift), tap = tap_of(plane_kernel->plan, plane_kernel->plane), sum = 0, mid;
@@ -57,13 +57,19 @@ cost(const CnvPlan *plan, const CnvPlane *plane, const CnvNeeds *needs, const Cn
   return 0.245 * (needs->n_frames + 1) + 0.4 * (needs->bytes - 1);
 }
 
-static int
-box_rows(const CnvVariant *variant, const CnvNeeds *needs, int rows)
+int
+cnv_one_tap_rows(const CnvVariant *variant, const CnvNeeds *needs, int rows)
 {
   return rows;
 }
 
-const CnvKernelKind cnv_kind_one_tap = {
-    "one_tap",          CNV_ALGORITHM_TENSOR, 32 * CNV_ONE_TAP_WARPS, 1,
-    .capability = 80,   .fits = fits,         .cost = cost,           .variants = variants,
-    .set_job = set_job, .box_rows = box_rows};
+const CnvKernelKind cnv_kind_one_tap = {"one_tap",
+                                        CNV_ALGORITHM_TENSOR,
+                                        32 * CNV_ONE_TAP_WARPS,
+                                        1,
+                                        .capability = 80,
+                                        .fits = cnv_one_tap_fits,
+                                        .cost = cost,
+                                        .variants = variants,
+                                        .set_job = cnv_one_tap_set_job,
+                                        .box_rows = cnv_one_tap_rows};

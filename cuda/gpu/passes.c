@@ -20,8 +20,8 @@ samples_of(const CnvSchedule *schedule, const CnvJob *job)
   return (gint64)job->width * job->height * cnv_schedule_plane_kernel(schedule, job)->plane->channels;
 }
 
-/* Returns the blocks of `cells` that the GPU runs at once for this job, if all jobs share it by their samples; at least
- * 1. */
+/* Returns the number of blocks of `cells` that the GPU runs at once for this job, if all jobs share the GPU in
+ * proportion to their samples; at least 1. */
 static int
 blocks_that_fit(const CnvSchedule *schedule, const CnvJob *job)
 {
@@ -58,7 +58,8 @@ static void
 add_block_job(CnvSchedule *schedule, CnvLaunch *launch, CnvBlockJob job)
 {
   const CnvKernelKind *kind = cnv_kernel_kind(launch->kernel);
-  const CnvPlane *plane = cnv_schedule_plane_kernel(schedule, &job.job)->plane;
+  const CnvPlane *plane =
+      &g_array_index(schedule->planes, CnvPlane, job.job.plan * CNV_MAX_PLANES + job.job.plane); /* as the GPU has it */
   int width = kind->by_pixels ? job.job.width : job.job.width * plane->channels;
   int height = kind->by_terms ? job.sums_rows * plane->n_terms : job.job.height, rows;
 
@@ -101,8 +102,10 @@ takes(const CnvSchedule *schedule, const CnvLaunch *launch, const CnvJob *job)
   const CnvPlaneKernel *plane_kernel = cnv_schedule_plane_kernel(schedule, job);
   CnvAlgorithm algorithm = cnv_kernel_kind(launch->kernel)->algorithm;
 
-  if (algorithm == CNV_ALGORITHM_AUTO)
-    return !plane_kernel->plane->plain;
+  if (launch->kernel == CNV_KERNEL_STAGE_IN)
+    return schedule->averages || !plane_kernel->plane->plain;
+  if (launch->kernel == CNV_KERNEL_STAGE_OUT)
+    return cnv_tile_jobs_are_staged(schedule, job);
   if (plane_kernel->bank != launch->bank)
     return FALSE;
   if (!cnv_tile_jobs_take(schedule, job))
@@ -129,6 +132,8 @@ add_launch(CnvSchedule *schedule, CnvKernelId kernel, guint bank, const CnvJob *
     } else {
       CnvBlockJob block_job = make_block_job(schedule, &jobs[i], &sums);
 
+      if (kernel == CNV_KERNEL_STAGE_IN)
+        schedule->staged |= 1u << jobs[i].plane;
       if (takes_cells(&launch, &block_job))
         add_block_job(schedule, &launch, block_job);
     }
@@ -176,7 +181,7 @@ add_bank(CnvSchedule *schedule, guint bank, const CnvJob *jobs, guint n)
 
 /* ---- the frame ---- */
 
-/* Stages the whole of these planes, because samples around the filtered ones are read too. */
+/* Stages all of each plane that is not plain, because filters also read samples around those that they filter. */
 static void
 add_staging(CnvSchedule *schedule, int fields)
 {
@@ -252,6 +257,84 @@ make_rounds(CnvSchedule *schedule)
   }
 }
 
+static gboolean
+shares_window(const CnvJob *a, const CnvJob *b)
+{
+  return a->window_x == b->window_x && a->window_y == b->window_y && a->window_width == b->window_width &&
+         a->window_height == b->window_height;
+}
+
+static gboolean
+windows_meet(const CnvJob *a, const CnvJob *b)
+{
+  return a->window_x < b->window_x + b->window_width && b->window_x < a->window_x + a->window_width &&
+         a->window_y < b->window_y + b->window_height && b->window_y < a->window_y + a->window_height;
+}
+
+/* Adds the job's window to those that a round stages, unless it is there. Returns FALSE if it meets another one of the
+ * plane and field: averages depend on the window, in which the neighbours of a sample lie. */
+static gboolean
+stage_window(GArray *windows, const CnvJob *job)
+{
+  CnvJob window = {.plane = job->plane,
+                   .field = job->field,
+                   .fields = job->fields,
+                   .x = job->window_x,
+                   .y = job->window_y,
+                   .width = job->window_width,
+                   .height = job->window_height,
+                   .window_x = job->window_x,
+                   .window_y = job->window_y,
+                   .window_width = job->window_width,
+                   .window_height = job->window_height};
+
+  for (guint i = 0; i < windows->len; i++) {
+    const CnvJob *other = &g_array_index(windows, CnvJob, i);
+
+    if (other->plane != job->plane || other->field != job->field)
+      continue;
+    if (shares_window(other, job))
+      return TRUE;
+    if (windows_meet(other, job))
+      return FALSE;
+  }
+  g_array_append_val(windows, window);
+  return TRUE;
+}
+
+/* Adds filters of averages over time: jobs are staged by their windows and filtered, in rounds of windows that do not
+ * meet. */
+static void
+make_averages(CnvSchedule *schedule, const CnvJob *jobs, guint n)
+{
+  g_autoptr(GArray) left = g_array_new(FALSE, FALSE, sizeof(CnvJob)), now = g_array_new(FALSE, FALSE, sizeof(CnvJob));
+  g_autoptr(GArray) windows = g_array_new(FALSE, FALSE, sizeof(CnvJob));
+
+  for (guint i = 0; i < n; i++)
+    g_array_append_vals(cnv_tile_jobs_are_staged(schedule, &jobs[i]) ? left : now, &jobs[i], 1);
+  for (guint i = 0; i < schedule->banks->len; i++)
+    add_bank(schedule, g_array_index(schedule->banks, guint, i), (const CnvJob *)now->data, now->len);
+  while (left->len > 0) {
+    guint n_left = 0;
+
+    g_array_set_size(now, 0);
+    g_array_set_size(windows, 0);
+    for (guint i = 0; i < left->len; i++) {
+      const CnvJob job = g_array_index(left, CnvJob, i);
+
+      if (stage_window(windows, &job))
+        g_array_append_val(now, job);
+      else
+        g_array_index(left, CnvJob, n_left++) = job;
+    }
+    g_array_set_size(left, n_left);
+    add_launch(schedule, CNV_KERNEL_STAGE_IN, 0, (const CnvJob *)windows->data, windows->len);
+    for (guint i = 0; i < schedule->banks->len; i++)
+      add_bank(schedule, g_array_index(schedule->banks, guint, i), (const CnvJob *)now->data, now->len);
+    add_launch(schedule, CNV_KERNEL_STAGE_OUT, 0, (const CnvJob *)now->data, now->len);
+  }
+}
+
 static void
 make_frame(CnvSchedule *schedule, int fields)
 {
@@ -262,6 +345,10 @@ make_frame(CnvSchedule *schedule, int fields)
     return;
   if (schedule->work.weights->len > 0) {
     make_rounds(schedule);
+    return;
+  }
+  if (schedule->averages) {
+    make_averages(schedule, jobs, n);
     return;
   }
   add_staging(schedule, fields);
@@ -278,6 +365,8 @@ cnv_schedule_make_launches(CnvSchedule *schedule, int fields)
   for (gsize i = 0; i < G_N_ELEMENTS(arrays); i++)
     g_array_set_size(arrays[i], 0);
   schedule->sums_size = schedule->decimated_size = 0;
+  schedule->staged = 0;
+  schedule->averages = ((const CnvPlan *)g_ptr_array_index(schedule->plans, 0))->threshold != 0;
   schedule->samples = 0;
   for (guint i = 0; i < schedule->work.jobs->len; i++)
     schedule->samples += samples_of(schedule, &g_array_index(schedule->work.jobs, CnvJob, i));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * From jobs to launches.
+ * Turns jobs into launches.
  */
 #pragma once
 

@@ -6,8 +6,8 @@
 
 #include "gpu/schedule.h"
 
-/* Adds a rectangle of a job's outputs to those that are copied back in place. */
+/* Adds a rectangle of a job's outputs to the list of rectangles that are copied back in place. */
 void cnv_schedule_copy(CnvSchedule *schedule, const CnvJob *job, int x, int y, int width, int height);
 
-/* Adds a rectangle of a job's coverage to those that cover computes. */
+/* Adds a rectangle of a job's coverage to the list of rectangles that the kernel cover computes. */
 void cnv_schedule_cover(CnvSchedule *schedule, const CnvJob *job, int x, int y, int width, int height);

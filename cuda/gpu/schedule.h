@@ -36,7 +36,8 @@ typedef struct {
   const CnvVariant *variant[CNV_N_KERNELS]; /* variant for all planes of a kernel; NULL: no such plane */
   CnvNeeds needs[CNV_N_KERNELS];            /* joined needs of these planes */
   gboolean has_windows;                     /* jobs are of fields, or of isolated regions */
-  guint n_processors;                       /* of the GPU; the caller sets it before the work */
+  /* Of the GPU; the caller sets both before the work: multiprocessors, and bytes of shared memory of each. */
+  guint n_processors, processor_shared;
 
   /* Follow from the work: */
   CnvSources sources; /* frames over time and their weights; the launcher sets the addresses */
@@ -60,15 +61,17 @@ typedef struct {
   GArray *copy_numbers; /* guint32: for each block of copy_jobs, the index of its copy */
   gboolean copies_more; /* the copies include samples that no job writes */
   GArray *block_jobs;   /* CnvBlockJob: those of one launch after the other */
-  GArray *tile_jobs;    /* CnvTileJob: likewise */
+  GArray *tile_jobs;    /* CnvTileJob: those of one launch after the other */
   GArray *launches;     /* CnvLaunch, in order */
   gint64 samples;       /* samples of all jobs */
   gsize sums_size;      /* bytes of row sums of the largest pass */
   gsize decimated_size; /* bytes of decimated samples */
+  guint staged;         /* bits: planes of the plans that have a staged form */
+  gboolean averages;    /* stage_in averages frames (CnvBlockArgs.averages) */
   gboolean has_new_masks; /* the masks differ from those of the last work */
-  GArray *cover_jobs;     /* CnvBlockJob: the jobs with coverage, for cover; and its blocks */
+  GArray *cover_jobs;     /* CnvBlockJob: the jobs with coverage, for the kernel cover; cover_blocks: its blocks */
   guint cover_blocks;
-  GByteArray *work_arrays; /* likewise */
+  GByteArray *work_arrays; /* like plan_arrays, for the work */
   GByteArray *tile_kinds;  /* CnvTileKind: those of one whole job after the other, row by row */
   GArray *tile_places;     /* CnvTilePlace: those of one launch after the other */
   gsize block_jobs_at, tile_jobs_at, tile_kinds_at, tile_places_at, copies_at, copy_numbers_at, cover_jobs_at, grids_at,

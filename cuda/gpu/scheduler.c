@@ -95,6 +95,7 @@ place_plane(CnvSchedule *schedule, const CnvPlan *plan, const CnvPlane *plane, g
     for (int axis = 0; axis < CNV_N_AXES; axis++)
       placed.term[t].taps[axis] += start - bank;
   }
+  placed.plain &= plan->threshold == 0; /* block jobs then filter its staged averages */
   return placed;
 }
 
@@ -239,8 +240,8 @@ find_written(CnvSchedule *schedule, int fields)
     const CnvPlane *plane = cnv_schedule_plane_kernel(schedule, job)->plane;
     int rows = cnv_divide_up(plane->height - job->field, job->fields), memory = plane->component[0].plane;
 
-    n_whole[memory] += plane->plain && job->width == plane->width && job->height == rows && job->coverage_pitch == 0 &&
-                       job->move_x == 0 && job->move_y == 0;
+    n_whole[memory] += !cnv_tile_jobs_are_staged(schedule, job) && job->width == plane->width && job->height == rows &&
+                       job->coverage_pitch == 0 && job->move_x == 0 && job->move_y == 0;
     if (n_whole[memory] == MIN(fields, plane->height))
       schedule->written |= 1u << memory;
   }

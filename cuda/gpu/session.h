@@ -77,7 +77,7 @@ typedef struct {
   GHashTable *maps; /* set of TensorMap; NULL: none so far */
   /* CUfunction by the name's address, of a kind or variant: those used so far, since each look-up costs memory. */
   GHashTable *functions;
-  CUfunction copy, copy_jobs, cover;
+  CUfunction copy, copy_jobs, cover, measure_noise;
   CUdeviceptr taps;
   CUstream stream; /* all work is queued on it: own_stream or the caller's */
   CUstream own_stream;
@@ -118,6 +118,11 @@ typedef struct {
     CUevent unstaged;       /* that upload no longer reads staging */
     CUevent rows_done;      /* the rows have arrived */
   } history;
+  struct {
+    guint n;                 /* measurements of the frames of the history */
+    CudaBuffer state, seen;  /* as in CnvNoiseArgs */
+    CnvThresholds threshold; /* of the present frame */
+  } noise;
   gboolean busy; /* something was started since the last wait */
   Texture texture[N_TEXTURES];
   guint n_textures;
@@ -168,6 +173,11 @@ gboolean cnv_cuda_history_push(CnvSession *session, guint slot, const CnvFrame *
                                gboolean *kept, GError **error);
 gboolean cnv_cuda_wait_for_rows(CnvSession *session, CnvFrame *rows, GError **error);
 
+/* noise.c */
+/* Sets the thresholds over time of a frame. Those that follow from the noise are measured first, and stay in device
+ * memory. in: the output's frame; the schedule has the addresses of the others. */
+gboolean cnv_cuda_set_thresholds(CudaSession *self, const CnvPlan *plan, const CnvFrame *in, GError **error);
+
 /* timing.c */
 /* Records the beginning (end 0) or the end (1) of a span on a stream, if this frame is timed. */
 gboolean cnv_cuda_mark(CudaSession *self, Span span, int end, CUstream stream, GError **error);
@@ -185,6 +195,10 @@ gboolean cnv_cuda_set_textures(CudaSession *self, CnvBlockArgs *args, GError **e
 void cnv_cuda_forget_textures(CudaSession *self);
 
 /* launch.c */
+/* Starts a kernel on the session's stream. */
+gboolean cnv_cuda_start(CudaSession *self, CUfunction function, CUlaunchConfig config, void *args, GError **error);
+/* Returns the addresses and strides of a frame's planes. */
+CnvAddresses cnv_cuda_planes_of(const CnvFrame *frame);
 /* Computes the coverage of the jobs. Its memory and the work's arrays must exist. */
 gboolean cnv_cuda_cover(CudaSession *self, GError **error);
 /* Decides whether one launch can filter in place (CnvSchedule.at_once), and prepares that. */

@@ -8,7 +8,7 @@ cnv_cuda_wait_for_stream(CudaSession *self, CUstream stream, CUstream other, GEr
                              CHECK(self, cuStreamWaitEvent(stream, self->order, 0), "joining streams", error));
 }
 
-/* The second try uses no stream, because the caller's stream handle may be invalid. */
+/* Falls back to waiting for the whole context, because the caller's stream handle may be invalid. */
 void
 cnv_cuda_sync_streams(CudaSession *self)
 {

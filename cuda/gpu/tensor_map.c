@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Tensor maps: by these the copy engine of compute capability 9.0 and newer loads tiles and stores results. They are
- * kept for further frames in the same memory.
+ * Tensor maps, with which the copy engine of compute capability 9.0 and newer loads tiles and stores results. Maps are
+ * kept for later frames in the same memory.
  */
 #include <string.h>
 
@@ -39,7 +39,8 @@ encode(CudaSession *self, TensorMap *wanted, CnvTensorMap *to)
     self->maps = g_hash_table_new_full(g_int64_hash, same_plane, g_free, NULL); /* the hash is of the address */
   kept = g_hash_table_lookup(self->maps, wanted);
   if (!kept) {
-    /* The driver writes only to multiples of 64 bytes; the arguments are aligned like that, the session is not. */
+    /* The driver writes only to addresses that are multiples of 64. The arguments are aligned so, the session is
+     * not. */
     if (self->cu->cuTensorMapEncodeTiled(to, UINT32, 4, (void *)(guintptr)wanted->address, wanted->dim, wanted->stride,
                                          wanted->box, one, NO_INTERLEAVE, (int)wanted->swizzle, L2_PROMOTION_128B,
                                          FILL_ZEROS) != CUDA_SUCCESS)
@@ -55,7 +56,8 @@ encode(CudaSession *self, TensorMap *wanted, CnvTensorMap *to)
   return TRUE;
 }
 
-/* Finds the map of plane m of a frame whose fields are separate. Returns FALSE if the copy engine does not support it.
+/* Fills in the map of plane m of a frame, with its fields separate. Returns FALSE if the copy engine does not support
+ * the plane.
  */
 static gboolean
 describe(const CudaSession *self, const CnvFrame *frame, int m, int fields, TensorMap *map)
@@ -121,8 +123,9 @@ same_box(const CnvTileJob *a, const CnvTileJob *b)
   return a->box_rows == b->box_rows && a->decimation.pitch == b->decimation.pitch;
 }
 
-/* Finds the map for the weights of tiles, which are loaded to where the results will be or, if the kernel weighs
- * samples, with the tile's apron. Only planes of one channel of 8 bits, whose samples have one byte of coverage each.
+/* Finds the map for the weights of tiles, which are loaded to the place of the results or, if the kernel weighs
+ * samples, with the tile's apron. Returns FALSE except for planes of one channel of 8 bits, in which each sample has
+ * one byte of coverage.
  */
 static gboolean
 set_cover_map(CudaSession *self, const CnvLaunch *launch, const CnvTileJob *job, CnvTensorMap *to)

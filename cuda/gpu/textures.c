@@ -45,7 +45,7 @@ cnv_cuda_set_textures(CudaSession *self, CnvBlockArgs *args, GError **error)
   const CnvPlan *plan = g_ptr_array_index(self->schedule.plans, 0);
 
   if (self->n_textures > N_TEXTURES - CNV_MAX_PLANES - 1) {
-    /* Kernels may still read from them. */
+    /* Kernels may still read from the old textures. */
     if (!CHECK(self, cuStreamSynchronize(self->stream), "changing a texture", error))
       return FALSE;
     cnv_cuda_forget_textures(self);
@@ -53,7 +53,7 @@ cnv_cuda_set_textures(CudaSession *self, CnvBlockArgs *args, GError **error)
   for (int m = 0; m < self->layout.n_planes; m++) {
     guint64 start = args->in.address[m] / TEXTURE_ALIGNMENT * TEXTURE_ALIGNMENT;
 
-    /* The last row is as long as the others, or ends with the memory. */
+    /* The last row is as long as all other rows, or ends with the memory. */
     if (!find_texture(self, start, args->in.address[m] - start + (gsize)args->in.stride[m] * self->layout.rows[m],
                       plan->image.format->sample_bytes, &args->texture[m], error))
       return FALSE;

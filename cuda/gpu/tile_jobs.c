@@ -28,6 +28,14 @@ cnv_tile_jobs_take(const CnvSchedule *schedule, const CnvJob *job)
          (!plane_kernel->plan->is_weighed || job->whole);
 }
 
+gboolean
+cnv_tile_jobs_are_staged(const CnvSchedule *schedule, const CnvJob *job)
+{
+  const CnvPlaneKernel *plane_kernel = cnv_schedule_plane_kernel(schedule, job);
+
+  return !plane_kernel->plane->plain || (plane_kernel->plan->threshold != 0 && !cnv_tile_jobs_take(schedule, job));
+}
+
 /* Finds the bits that are copied from the input. bytes: of a sample. */
 static void
 find_copied_bits(const CnvPlane *plane, guint32 bits[2])

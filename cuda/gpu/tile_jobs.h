@@ -11,6 +11,9 @@
 /* Returns TRUE if the kernel with tile jobs of its plane filters the job. */
 gboolean cnv_tile_jobs_take(const CnvSchedule *schedule, const CnvJob *job);
 
+/* Returns TRUE if the job filters the staged form of its plane: floats instead of samples. */
+gboolean cnv_tile_jobs_are_staged(const CnvSchedule *schedule, const CnvJob *job);
+
 /* Makes the tile job of a plane of the schedule, by its index, and appends its taps to the words. */
 void cnv_tile_job_prepare(CnvSchedule *schedule, guint index);
 

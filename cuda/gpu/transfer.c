@@ -8,8 +8,8 @@
 
 /* ---- staging ---- */
 
-/* Returns TRUE if the driver has allocated or registered the memory, on behalf of anybody. For all other memory it
- * leaves the type unchanged. */
+/* Returns TRUE if the driver has allocated or registered the memory, whoever requested that. For all other memory the
+ * driver leaves the type unchanged. */
 static gboolean
 is_locked(const CudaSession *self, const guint8 *address)
 {
@@ -35,7 +35,7 @@ is_frame_locked(const CudaSession *self, const CnvLayout *layout, const CnvFrame
   return TRUE;
 }
 
-/* Without staging, the driver itself copies from and to any memory. */
+/* Chooses between staging and a copy by the driver itself, which copies from and to any memory. */
 void
 cnv_cuda_transfer_stage(CudaSession *self, Transfer *transfer)
 {
@@ -86,8 +86,8 @@ start_plane(CudaSession *self, const Transfer *transfer, int m, GError **error)
   CUDA_MEMCPY2D copy;
 
   *(up ? &self->base.stats.bytes_uploaded : &self->base.stats.bytes_downloaded) += rows * row;
-  /* If the strides are equal, the bytes between the rows are copied too, which is faster. Those of a caller's frame are
-   * not written. */
+  /* If the strides are equal, the bytes between the rows are copied too, which is faster. Bytes between the rows of a
+   * caller's frame are never written. */
   if (from_stride == to_stride && (up || transfer->staged || to_stride == row)) {
     bytes = (rows - 1) * to_stride + row;
     return up ? CHECK(self, cuMemcpyHtoDAsync((guintptr)target, source, bytes, transfer->stream), doing, error)
@@ -116,8 +116,9 @@ cnv_cuda_transfer_start(CudaSession *self, const Transfer *transfer, GError **er
     return TRUE;
   if (transfer->upload)
     cnv_cuda_transfer_copy_staged(self, transfer);
-  /* A copy engine stays with a stream as long as that has copies. Frames without a gap between them would keep all
-   * other streams from the bus, other sessions' too: three out of four had 21 frames/s, one 3800. */
+  /* A copy engine stays with a stream as long as the stream has copies. Frames without a gap between them would keep
+   * the bus from all other streams, including those of other sessions: three of four sessions had 21 frames/s, the
+   * fourth had 3800. */
   if (transfer->upload && transfer->overlaps &&
       !CHECK(self, cuStreamSynchronize(self->host.up), "uploading a frame", error))
     return FALSE;

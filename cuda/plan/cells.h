@@ -9,7 +9,7 @@
 #include "plan/plane.h"
 #include "plan/job.h"
 
-/* Returns TRUE if the plane is a mosaic whose samples have an effect. Under a fill they have none. */
+/* Returns TRUE if the plane is a mosaic whose output depends on the input's samples. The output of a fill does not. */
 CNV_HOST_DEVICE static inline int
 cnv_cells_have_means(const CnvPlane *plane)
 {
@@ -41,7 +41,8 @@ cnv_cell_of(const CnvPlane *plane, const CnvJob *job, int axis, int at)
          (2 * plane->cell[axis]);
 }
 
-/* Returns the first sample in the mean of a job's cell k. The last cell ends at the edge of k + 1. */
+/* Returns the first sample in the mean of a job's cell k, limited to the window. Cell k ends where the next one
+ * begins. */
 CNV_HOST_DEVICE static inline int
 cnv_cell_edge(const CnvPlane *plane, const CnvJob *job, int axis, int k)
 {

@@ -43,8 +43,8 @@ cnv_component_get(const guint8 *at, const CnvComponent *component, int bytes)
   return (int)(cnv_component_word(at, bytes) >> component->shift & ((1u << component->bits) - 1));
 }
 
-/* Writes the value of a sample. Bits that belong to no component become 0; the other components of a 32-bit word
- * stay. */
+/* Writes the value of a sample. Bits that belong to no component become 0; the other components of a 32-bit word keep
+ * their bits. */
 static inline void
 cnv_component_put(guint8 *at, const CnvComponent *component, int bytes, int value)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The few taps are the ones that come nearest to the many by least squares, over all places between two decimated
- * samples. They cannot produce the step at the end of a truncated gaussian, and smooth it over some samples. For a
- * narrow gaussian that error is too large, so it has no such taps.
+ * Computes the taps on decimated samples: those that approximate the given taps best by least squares, over all places
+ * of an output between two decimated samples. They cannot reproduce the step at the end of a truncated gaussian, and
+ * smooth it over some samples. For a narrow gaussian that error is too large, so no such taps are found.
  */
 #include "plan/decimated.h"
 
@@ -15,8 +15,8 @@
 #define ERROR_MOST 0.9
 #define ERROR_OF_WEIGHED 2 /* divides both for normalised convolution, which scales remaining taps up */
 
-/* Least size of a plane along an axis, in lengths of its taps. In a plane about as small as the taps, all levels are
- * nearly alike, and so are the errors: 2 % of noise may be one off. */
+/* Least size of a plane along an axis, as a multiple of the number of taps. In a smaller plane all outputs are nearly
+ * equal, and so are their errors: 2 % of the samples of noise may be one off. */
 #define EXTENT_LEAST 2
 
 #define BOXES 4                                              /* boxes that are convolved into the spline */
@@ -32,7 +32,7 @@ typedef struct {
 } Taps;
 
 typedef struct {
-  int step, radius; /* radius: of the few taps */
+  int step, radius; /* radius: of the taps on decimated samples */
   double spline[REACH(CNV_DECIMATED_STEP_MAX) * 2 + 1];
   double reply[CNV_DECIMATED_STEP_MAX][VALUES]; /* responses: weights of the samples around each place if only the
                                                    middle tap is 1, and all others 0 */
@@ -67,8 +67,8 @@ make_spline(Search *s)
 
   s->spline[0] = 1;
   for (int box = 0; box < BOXES; box++, n += s->step - 1)
-    for (int i = n + s->step - 2; i >= 0; i--) { /* in place from the end: each value depends only on values before
-                                                    it */
+    for (int i = n + s->step - 2; i >= 0; i--) { /* from the end, in place: a value depends only on itself and on
+                                                    earlier ones */
       double sum = 0;
 
       for (int k = MAX(i - s->step + 1, 0); k <= MIN(i, n - 1); k++)
@@ -88,7 +88,8 @@ make_replies(Search *s)
             s->step * spline_at(s, place - s->step * c) * spline_at(s, k);
 }
 
-/* Returns the sum of the products of the responses with `with`, or with themselves, shifted by `moved` samples. */
+/* Returns the sum of the products of the responses with `with`, shifted by `moved` samples. with: NULL for the
+ * responses themselves. */
 static double
 product(const Search *s, const double *with, int moved)
 {
@@ -163,7 +164,7 @@ fill(CnvDecimatedTaps *to, const Search *s)
 }
 
 /* Finds the fewest taps whose errors are within the limits. root: limit of the root of the sum of squares; total: limit
- * of the sum of magnitudes. Returns FALSE if there are none. */
+ * of the sum of magnitudes. Returns FALSE if there are no such taps. */
 static gboolean
 find(CnvDecimatedTaps *to, Search *s, const Taps *taps, double root, double total)
 {
@@ -201,8 +202,8 @@ keep(CnvDecimatedTaps *to, const Taps *taps)
   return TRUE;
 }
 
-/* Returns TRUE if decimated taps may replace the taps, apart from the size of the errors: an odd number of symmetric
- * taps about the anchor, none negative. */
+/* Returns TRUE if decimated taps may replace the taps, provided that the errors are small: an odd number of taps that
+ * are symmetric about the anchor, and none negative. */
 static gboolean
 is_fit(const Taps *taps, int anchor)
 {
@@ -226,8 +227,8 @@ root_of(const Taps *taps)
 }
 
 /* Finds the taps of both axes and the largest errors allowed along each. root: limits of the root of the mean sum of
- * squares; most: limit of the sum of magnitudes. least: least size of the plane, in lengths of the taps. Returns FALSE
- * if the taps or the plane do not qualify. */
+ * squares; most: limit of the sum of magnitudes. least: least size of the plane, as a multiple of the number of taps.
+ * Returns FALSE if the taps or the plane do not qualify. */
 static gboolean
 find_limits(const CnvPlan *plan, const CnvPlane *plane, int least, gboolean divides, Taps taps[CNV_N_AXES],
             double root[CNV_N_AXES], double *most)
@@ -267,7 +268,7 @@ cnv_decimated_find(const CnvPlan *plan, const CnvPlane *plane, gboolean divides,
     to[CNV_X] = to[CNV_Y];
   else
     found = found && find(&to[CNV_X], search, &taps[CNV_X], root[CNV_X] * M_SQRT1_2, most);
-  if (!found) /* keep the taps along rows, and spend the whole error along columns */
+  if (!found) /* keep the taps along rows, and use the whole error limit along columns */
     found = keep(&to[CNV_X], &taps[CNV_X]) && find(&to[CNV_Y], search, &taps[CNV_Y], root[CNV_Y], most);
   g_free(search);
   return found;
@@ -278,18 +279,19 @@ cnv_decimated_find(const CnvPlan *plan, const CnvPlane *plane, gboolean divides,
 #define SPLINE(step) (3 * (step)-2) /* number of the spline's taps */
 #define NEAR 3                      /* splines that overlap a spline on one side, counting itself */
 
-/* Part of the error limit that these taps may use. The rest is for the engine's own errors. */
+/* Fraction of the error limit that these taps may use. The rest is for the engine's own errors. */
 #define PLACES_PART 0.94
 
-/* Limits for auto: like EXTENT_LEAST, and the least standard deviation, in levels, of filtered noise. If a filter
- * leaves less, all of a plane may be near the middle between two levels, where errors of 0.002 put more than 1 % of
- * samples one off. At 8 bits, r=128 leaves 0.53, and 0.5 % of waves were one off; r=256 leaves 0.27, and 2 to 5 % were.
- * Of black and white at random, 431x333 at r=64, 1.9 % were. With algorithm=tensor these limits do not apply. */
+/* Limits for algorithm=auto; algorithm=tensor ignores them. AUTO_EXTENT_LEAST is like EXTENT_LEAST. SPREAD_LEAST is the
+ * least standard deviation of filtered noise, in levels. If a filter leaves less, all of a plane may be near the middle
+ * between two levels. Errors of 0.002 then put more than 1 % of samples one off. At 8 bits, r=128 leaves 0.53, and 0.5
+ * % of samples were one off in waves. r=256 leaves 0.27, and 2 to 5 % were one off. In random black and white, 431x333
+ * at r=64, 1.9 % were. */
 #define AUTO_EXTENT_LEAST 3
 #define SPREAD_LEAST 0.4
 #define NOISE_DEVIATION 0.2887 /* standard deviation of noise over the whole range, with full scale 1 */
 
-/* Least radius, in steps. With fewer, the spline smooths the taps too much. */
+/* Least radius, in steps. With a smaller one, the spline smooths the taps too much. */
 #define PLACES_RADIUS 5
 
 typedef struct {
@@ -400,7 +402,7 @@ cnv_decimated_fit(const float *tap, int n, int step, int most, CnvDecimatedPlace
 }
 
 /* Finds the taps with the largest step whose errors are within the limits. root, total: as in find. Returns FALSE if
- * there are none. */
+ * there are no such taps. */
 static gboolean
 find_places(CnvDecimatedPlaces *to, const Taps *taps, int samples, double root, double total)
 {
@@ -416,7 +418,7 @@ find_places(CnvDecimatedPlaces *to, const Taps *taps, int samples, double root, 
   return FALSE;
 }
 
-/* Returns TRUE if filtered noise still has a spread of at least SPREAD_LEAST levels. */
+/* Returns TRUE if filtered noise still has a standard deviation of at least SPREAD_LEAST levels. */
 static gboolean
 leaves_contrast(const CnvPlane *plane, const Taps taps[CNV_N_AXES])
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Wide filters on decimated samples, for both engines. A spline decimates samples to one in `step`, few taps filter
- * these, and the results are interpolated. The error follows from the taps.
+ * Wide filters on decimated samples, for both engines. A spline decimates samples to one in `step`, a few taps filter
+ * the decimated samples, and the results are interpolated. The errors can be computed from the taps.
  *
  * The CPU engine filters first and interpolates afterwards, with CnvDecimatedTaps. The CUDA engine does both at once,
  * with CnvDecimatedPlaces.
@@ -26,7 +26,8 @@ typedef struct {
 } CnvDecimatedTaps;
 
 /* Finds the fewest taps along both axes that keep the contract of plan.h. plane: with one term, and without
- * renormalize. divides: sums are divided by sums of weights, which may be small. Returns FALSE if there are none. */
+ * renormalize. divides: sums are divided by sums of weights, which may be small. Returns FALSE if there are no such
+ * taps. */
 gboolean cnv_decimated_find(const CnvPlan *plan, const CnvPlane *plane, gboolean divides,
                             CnvDecimatedTaps taps[CNV_N_AXES]);
 
@@ -34,10 +35,10 @@ gboolean cnv_decimated_find(const CnvPlan *plan, const CnvPlane *plane, gboolean
 #define CNV_DECIMATED_PLACES_MAX 64
 #define CNV_DECIMATED_PLACE_TAPS 57
 
-/* Taps of an axis as taps on decimated samples, with a set of taps for each place of an output between two decimated
- * samples. Decimated sample q is the sum of the samples from step * q - (step - 1) on, times the taps of a spline
- * (cnv_decimated_spline). Output step * q + i is the sum of decimated samples q - radius to q + radius, times the taps
- * of place i. */
+/* Taps on decimated samples that replace the taps of an axis. There is one set for each place of an output between two
+ * decimated samples. Decimated sample q is the sum of the samples from step * q - (step - 1) on, times the taps of a
+ * spline (cnv_decimated_spline). Output step * q + i is the sum of decimated samples q - radius to q + radius, times
+ * the taps of place i. */
 typedef struct {
   int step, radius;
   double tap[CNV_DECIMATED_PLACES_MAX][CNV_DECIMATED_PLACE_TAPS]; /* the taps of each place add up to 1 */
@@ -53,8 +54,8 @@ int cnv_decimated_spline(int step, int i);
  * samples per output, an odd number up to CNV_DECIMATED_PLACE_TAPS. */
 void cnv_decimated_fit(const float *tap, int n, int step, int most, CnvDecimatedPlaces *to);
 
-/* Finds taps with the largest steps along both axes, under the conditions of cnv_decimated_find, that leave part of the
- * contract's tolerance for the engine's own errors. With algorithm auto, rejects taps so wide that errors depend on the
- * content. Returns FALSE if there are none. */
+/* Finds the taps with the largest steps along both axes, under the conditions of cnv_decimated_find. They leave part of
+ * the contract's tolerance for the engine's own errors. With algorithm auto, rejects taps so wide that errors depend on
+ * the content. Returns FALSE if no taps qualify. most: as in cnv_decimated_fit. */
 gboolean cnv_decimated_find_places(const CnvPlan *plan, const CnvPlane *plane, int most,
                                    CnvDecimatedPlaces to[CNV_N_AXES]);

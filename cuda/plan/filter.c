@@ -42,8 +42,7 @@ cnv_filter_radius(const CnvFilter *filter, int axis)
   if (filter->radius >= 0)
     return filter->radius;
   if (cnv_filter_info(filter->type)->max_radius > CNV_APERTURE_MAX &&
-      explicit_sigma(filter, axis) > 0) /* limited so that it does not overflow; the caller rejects a radius this
-                                           large */
+      explicit_sigma(filter, axis) > 0) /* limited to avoid an overflow; the caller rejects a radius this large */
     return (int)fmin(fmax(ceil(filter->truncate * explicit_sigma(filter, axis)), 0), 1e9);
   return cnv_filter_info(filter->type)->default_radius;
 }
@@ -129,7 +128,7 @@ const guint cnv_role_planes[] = {
 
 /* Values of CnvFilter.chroma_same. */
 const CnvNick cnv_chroma_mode_nicks[] = {
-    {CNV_CHROMA_SCALED, "scaled", "As large on the picture as on luma, so that a blur is round"},
+    {CNV_CHROMA_SCALED, "scaled", "Covers the same area of the picture as on luma, so that a blur is round"},
     {CNV_CHROMA_SAME, "same", "The same number of taps as on luma"},
     {0, NULL, NULL},
 };

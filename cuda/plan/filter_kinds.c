@@ -12,7 +12,7 @@
 
 /* ---- taps of known shapes ----
  *
- * They are an odd number along each axis, with the anchor in the middle. step: distance of the plane's samples, in luma
+ * Each axis has an odd number of taps, with the anchor in the middle. step: distance of the plane's samples, in luma
  * samples: 1, 2 or 4. Radius and sigma are in luma samples. */
 
 static CnvTaps *
@@ -21,7 +21,7 @@ single_taps(double value)
   return cnv_taps_new(1, 1, &value);
 }
 
-/* Moves a row of taps from the grid of luma to the grid of a subsampled plane, and frees `taps`. */
+/* Returns a row of taps, moved from the grid of luma to the grid of a subsampled plane, and frees `taps`. */
 static CnvTaps *
 regrid(CnvTaps *taps, int step)
 {
@@ -39,8 +39,8 @@ box_reach(int radius, int step)
   return (int)ceil(((2.0 * radius + 1) / step - 1) / 2);
 }
 
-/* Returns a row of equal taps that covers 2 * radius + 1 luma samples. On a coarser grid, the two outermost taps are
- * the parts of a sample that the box covers. */
+/* Returns a row of equal taps that covers 2 * radius + 1 luma samples. On a coarser grid, each outermost tap is the
+ * fraction of its sample that the box covers. */
 static CnvTaps *
 box_taps(int radius, int step)
 {
@@ -65,7 +65,7 @@ gaussian_taps(int radius, double sigma, int step)
   return taps;
 }
 
-/* Points along each side of the grid that measures which part of a sample's cell lies in a disk. */
+/* Points along each side of the grid that measures which fraction of a sample's cell lies in a disk. */
 #define DISK_GRID 8
 
 /* Returns the taps of an ellipse whose half axes reach the outer edges of the outermost samples. */
@@ -126,8 +126,8 @@ prewitt_taps(int radius)
   return taps;
 }
 
-/* Returns the second derivative of a gaussian whose taps add up to 1. Sampling and truncation leave a sum other than 0.
- * It is subtracted in proportion to the gaussian. */
+/* Returns the second derivative of a gaussian whose taps add up to 1. Sampling and truncation leave a sum other than 0,
+ * which is subtracted in proportion to the gaussian. */
 static CnvTaps *
 second_derivative(const CnvTaps *gaussian, double sigma, int step)
 {
@@ -347,7 +347,7 @@ generate_emboss(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES]
 
   direction(filter->settings->angle, factor);
   for (int axis = 0; axis < CNV_N_AXES; axis++) /* divided by the sum of the smoothing taps, and by the sum of the
-                                                   positive taps across */
+                                                   positive taps of the derivative */
     factor[axis] *= filter->settings->amount / ((2 * radius + 1) * (radius * (radius + 1) / 2));
   add_term(kernel, single_taps(1), single_taps(1));
   add_derivatives(kernel, box_taps(radius, 1), prewitt_taps(radius), factor, subsample);
@@ -357,7 +357,7 @@ generate_emboss(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES]
 /* Side of a cell of fill, in luma samples: a size that suits the engines. */
 #define FILL_CELL 64
 
-/* Sets the size of the cells, and generates one tap of 1: their means are means of unfiltered samples. */
+/* Sets the size of the cells, and generates one tap of 1, because a cell's mean is a mean of unfiltered samples. */
 static gboolean
 generate_cells(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Jobs: the rectangles into which the work on a frame is cut, for both engines. Plain C, because the CUDA kernels
+ * Jobs: the rectangles into which the work on a frame is divided, for both engines. Plain C, because the CUDA kernels
  * include it.
  */
 #pragma once

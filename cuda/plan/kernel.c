@@ -173,7 +173,7 @@ cnv_kernel_factor(CnvKernel *kernel, int max_dense)
   cnv_taps_unref(dense);
 }
 
-/* Adds a row times a column to dense taps, with the centres on each other. */
+/* Adds a row times a column to dense taps. Their centres coincide. */
 static void
 add_product(CnvTaps *dense, const CnvTaps *row, const CnvTaps *column)
 {

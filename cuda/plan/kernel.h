@@ -8,8 +8,8 @@
 
 #include "plan/plane.h"
 
-/* Limit up to which the sum of the taps that meet a sample, or a frame, counts as 0: a part of the sum of the
- * magnitudes of all taps. Engines add these taps up in float32. */
+/* Fraction of the sum of the magnitudes of all taps. A sum of the taps that meet a sample, or a frame, counts as 0 up
+ * to this, because engines add up in float32. */
 #define CNV_FOUND_ZERO 1e-6
 
 /* One convolution: a row and a column, whose outer product is the kernel, or a dense array. */
@@ -52,8 +52,8 @@ gboolean cnv_filter_resolve(const CnvFilter *from, CnvResolvedFilter *filter, GE
 gboolean cnv_filter_generate(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel,
                              GError **error);
 
-/* Replaces a kernel of one dense term by a few separable terms if these are equal to within 1e-9 of the largest tap and
- * need fewer products. A kernel with at most max_dense taps stays dense. */
+/* Replaces a kernel of one dense term by a few separable terms if these need fewer products. Their sum must equal the
+ * kernel to within 1e-9 of the largest tap. A kernel with at most max_dense taps stays dense. */
 void cnv_kernel_factor(CnvKernel *kernel, int max_dense);
 
 /* Replaces several separable terms, with the anchor in the middle, by their sum as one dense term. Does nothing if that
@@ -77,9 +77,9 @@ CnvTaps *cnv_taps_gather(const CnvTaps *taps, const int step[CNV_N_AXES], gboole
 /* Adds a point at column x, row y, split linearly among the four taps around it. */
 void cnv_taps_add_point(CnvTaps *taps, double x, double y, double value);
 
-/* Factors taps into outer products of a row and a column, exact to within 1e-9 of the largest tap. Several products are
- * orthogonal, with a row as long as its column: the singular vectors. Returns the number of products, at least 1, or 0
- * if it would exceed max_rank (up to CNV_MAX_TERMS). */
+/* Factors taps into outer products of a row and a column, exact to within 1e-9 of the largest tap. If there are several
+ * products, their rows and columns are the singular vectors: orthogonal, and each row as long as its column. Returns
+ * the number of products, at least 1, or 0 if it would exceed max_rank (up to CNV_MAX_TERMS). */
 int cnv_taps_factor(const CnvTaps *taps, int max_rank, CnvTaps *row[], CnvTaps *column[]);
 
 /* Returns TRUE if a volume is one of its frames times weights in time, to within 1e-9 of the largest tap. Stores the

@@ -7,16 +7,12 @@
 #include "plan/arith.h"
 #include "plan/component.h"
 
-#define BLOCK 8 /* pixels of a block's row, and its rows */
-#define SAMPLES (BLOCK * BLOCK)
-#define BLOCKS_MOST 16  /* of a row of blocks, and of a column */
-#define STILL 4         /* one block in this number is expected to be still, */
-#define STILL_BIAS 1.18 /* and this is the noise by the noise of the block in that place among still ones */
+#define SAMPLES (CNV_NOISE_BLOCK * CNV_NOISE_BLOCK)
 
 /* The blocks of a plane. */
 typedef struct {
-  float sigma[BLOCKS_MOST * BLOCKS_MOST * CNV_MAX_CHANNELS]; /* of blocks that differ and are not clipped */
-  int n, n_equal;                                            /* n_equal: blocks that do not differ at all */
+  float sigma[CNV_NOISE_BLOCKS * CNV_NOISE_BLOCKS * CNV_MAX_CHANNELS]; /* of blocks that differ and are not clipped */
+  int n, n_equal;                                                      /* n_equal: blocks that do not differ at all */
 } Blocks;
 
 /* Returns the standard deviation of the noise of one frame, by the differences of two in a block. A filter for the
@@ -28,23 +24,23 @@ deviation(const int d[SAMPLES])
 
   for (int i = 1; i < SAMPLES - 1; i++) /* what crosses the ends of rows is not used */
     along[i] = d[i - 1] - 2 * d[i] + d[i + 1];
-  for (int y = 1; y < BLOCK - 1; y++)
-    for (int x = 1; x < BLOCK - 1; x++) {
-      const int *at = along + y * BLOCK + x;
+  for (int y = 1; y < CNV_NOISE_BLOCK - 1; y++)
+    for (int x = 1; x < CNV_NOISE_BLOCK - 1; x++) {
+      const int *at = along + y * CNV_NOISE_BLOCK + x;
 
-      sum += abs(at[-BLOCK] - 2 * at[0] + at[BLOCK]);
+      sum += abs(at[-CNV_NOISE_BLOCK] - 2 * at[0] + at[CNV_NOISE_BLOCK]);
     }
   /* The mean deviation of a normal distribution is sqrt(2 / pi) sigma, and a difference has sqrt(2) sigma. */
-  return sqrt(G_PI) / 2 * sum / (6.0 * (BLOCK - 2) * (BLOCK - 2));
+  return sqrt(G_PI) / 2 * sum / (6.0 * (CNV_NOISE_BLOCK - 2) * (CNV_NOISE_BLOCK - 2));
 }
 
 /* bytes: component->bytes, for a loop of each. */
 static inline void
 get_samples(int to[SAMPLES], const CnvComponent *component, const guint8 *from, gsize stride, const int bytes)
 {
-  for (int y = 0; y < BLOCK; y++)
-    for (int x = 0; x < BLOCK; x++)
-      to[y * BLOCK + x] = cnv_component_get(from + y * stride + x * component->step, component, bytes);
+  for (int y = 0; y < CNV_NOISE_BLOCK; y++)
+    for (int x = 0; x < CNV_NOISE_BLOCK; x++)
+      to[y * CNV_NOISE_BLOCK + x] = cnv_component_get(from + y * stride + x * component->step, component, bytes);
 }
 
 /* Adds a block of a component, at its first sample in each frame. */
@@ -76,13 +72,15 @@ static void
 add_component(Blocks *blocks, const CnvComponent *component, int width, int height, const CnvFrame *a,
               const CnvFrame *b)
 {
-  const int columns = MIN(width / BLOCK, BLOCKS_MOST), rows = MIN(height / BLOCK, BLOCKS_MOST), p = component->plane;
+  const int columns = MIN(width / CNV_NOISE_BLOCK, CNV_NOISE_BLOCKS),
+            rows = MIN(height / CNV_NOISE_BLOCK, CNV_NOISE_BLOCKS), p = component->plane;
   const gsize stride[] = {(gsize)a->stride[p], (gsize)b->stride[p]};
 
   for (int row = 0; row < rows; row++)
     for (int column = 0; column < columns; column++) {
-      const gsize x = (gsize)(width - BLOCK) * (2 * column + 1) / (2 * columns) * component->step + component->offset;
-      const gsize y = (gsize)(height - BLOCK) * (2 * row + 1) / (2 * rows);
+      const gsize x =
+          (gsize)(width - CNV_NOISE_BLOCK) * (2 * column + 1) / (2 * columns) * component->step + component->offset;
+      const gsize y = (gsize)(height - CNV_NOISE_BLOCK) * (2 * row + 1) / (2 * rows);
 
       const guint8 *const from[] = {(const guint8 *)a->data[p] + y * stride[0] + x,
                                     (const guint8 *)b->data[p] + y * stride[1] + x};
@@ -99,33 +97,45 @@ compare(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* Returns the noise of a plane. Motion only makes blocks differ more, so the small differences count. If most blocks do
- * not differ at all, there is no noise, and the others move. */
-static float
-measure_plane(const CnvImage *image, int p, const CnvFrame *a, const CnvFrame *b)
+/* Motion only makes blocks differ more, so the small differences count. If most blocks do not differ at all, there is
+ * no noise, and the others move. */
+float
+cnv_noise_of(const CnvComponent *component, int n, int width, int height, const CnvFrame *a, const CnvFrame *b)
 {
-  const CnvPlaneFormat *plane = &image->format->plane[p];
-  const int width = cnv_divide_up(image->width, 1 << plane->sub_x);
-  const int height = cnv_divide_up(image->height, 1 << plane->sub_y);
   Blocks blocks = {.n = 0};
 
-  for (int c = 0; c < plane->channels; c++) {
-    const CnvComponent component = cnv_format_component(image->format, p, c);
-
-    if (plane->role[c] != CNV_ROLE_PADDING && plane->role[c] != CNV_ROLE_A)
-      add_component(&blocks, &component, width, height, a, b);
-  }
-  if (blocks.n == 0 || blocks.n * STILL < blocks.n + blocks.n_equal)
+  for (int c = 0; c < n; c++)
+    if (component[c].bytes > 0)
+      add_component(&blocks, &component[c], width, height, a, b);
+  if (blocks.n == 0 || blocks.n * CNV_NOISE_STILL < blocks.n + blocks.n_equal)
     return 0;
   qsort(blocks.sigma, blocks.n, sizeof(float), compare);
-  return (float)(blocks.sigma[blocks.n / STILL] * STILL_BIAS);
+  return (float)(blocks.sigma[blocks.n / CNV_NOISE_STILL] * CNV_NOISE_STILL_BIAS);
+}
+
+int
+cnv_noise_components(const CnvFormat *format, int p, CnvComponent component[CNV_MAX_CHANNELS])
+{
+  const CnvPlaneFormat *plane = &format->plane[p];
+
+  for (int c = 0; c < plane->channels; c++)
+    component[c] = plane->role[c] == CNV_ROLE_PADDING || plane->role[c] == CNV_ROLE_A
+                       ? (CnvComponent){.bytes = 0}
+                       : cnv_format_component(format, p, c);
+  return plane->channels;
 }
 
 void
 cnv_noise_measure(CnvNoise *noise, const CnvImage *image, const CnvFrame *a, const CnvFrame *b)
 {
-  for (int p = 0; p < image->format->n_planes; p++)
-    noise->sigma[p][noise->n % CNV_NOISE_FRAMES] = measure_plane(image, p, a, b);
+  for (int p = 0; p < image->format->n_planes; p++) {
+    CnvComponent component[CNV_MAX_CHANNELS];
+    const int n = cnv_noise_components(image->format, p, component);
+
+    noise->sigma[p][noise->n % CNV_NOISE_FRAMES] =
+        cnv_noise_of(component, n, cnv_format_plane_width(image->format, p, image->width),
+                     cnv_format_plane_height(image->format, p, image->height), a, b);
+  }
   noise->n++;
 }
 

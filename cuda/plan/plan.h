@@ -10,12 +10,12 @@
  *     v   = clamp(gain * a + fraction, -base, full - base)
  *     out = base + rint(v), or base + rint(v + (1 - w) * (in - base - v)) if a region's weight w is below 1 (work.h)
  *
- * rint rounds ties to even, and base is even, so a sample is rounded only once, to nearest, ties to even. gain is scale
- * times the normalisation by the sum of the rounded taps. base + fraction is the rest. For luma, R, G and B, it is the
- * bias, times full, and the mid that was subtracted. For chroma it is only mid, without bias, so that chroma is
- * filtered about neutral. Alpha has neither scale nor bias. With CNV_BORDER_RENORMALIZE acc is first multiplied by S/P
- * (border.h). A single separable term has one factor per axis, the sum of several terms has one factor, and in a
- * magnitude each term has its own.
+ * rint rounds ties to even, and base is even, so a sample is rounded only once, to nearest, ties to even. gain is
+ * scale, divided by the sum of the rounded taps if they are normalised. base + fraction is the constant part. For luma,
+ * R, G and B, it is bias * full, plus the response to the mid that was subtracted. For chroma it is only mid, without
+ * bias, so that chroma is filtered about neutral. Alpha has neither scale nor bias. With CNV_BORDER_RENORMALIZE acc is
+ * first multiplied by S/P (border.h). A single separable term has one factor per axis, the sum of several terms has one
+ * factor, and in a magnitude each term has its own.
  *
  * CNV_ALPHA_PREMULTIPLY: if a is a sample's alpha, the components of colours are a * x, and one more component, the
  * weight, is a. acc of a colour is then multiplied by alpha_norm / acc of the weight. If the magnitude of acc of the
@@ -26,8 +26,8 @@
  * is alpha times coverage, and alpha has a plane of its own.
  *
  * Over time: with taps in time, x is the sum over frames of weight * (value - mid) (CnvTemporalTap in temporal.h). A
- * term of a 3D kernel reads only its own frame. alpha_norm then includes the sum of the weights, and sum is the sum of
- * the taps in the picture only. A single tap in time is part of gain. Border modes apply to each frame.
+ * term of a 3D kernel reads only its own frame. alpha_norm then includes the sum of the weights, but CnvPlane.sum adds
+ * up only the taps along x and y. A single tap in time is part of gain. Border modes apply to each frame.
  *
  * With a threshold, a frame counts less at a sample at which it differs from the output's frame. For frames k with
  * values v[k] and weights w[k], and d[k] the mean of v[k] - v[center] over 3x3 samples about the sample:
@@ -35,9 +35,9 @@
  *     r[k] = s^2 * (3 - 2 s), s = clamp(1.5 - |d[k]| / (threshold * full), 0, 1)
  *     x    = (sum of w[k]) * (sum of w[k] * r[k] * (v[k] - mid)) / (sum of w[k] * r[k])
  *
- * r is 1 up to half the threshold and 0 from 1.5 times the threshold on; it is 1 for the output's frame. Neighbours
- * beyond the window or the field are those at its edge. Each channel has its own r. In normalised convolution the mean
- * is weighted by coverage.
+ * r is 1 up to half the threshold and 0 from 1.5 times the threshold on; it is 1 for the output's frame. The sample at
+ * the edge replaces neighbours beyond the edge of the window or the field. Each channel has its own r. In normalised
+ * convolution the mean is weighted by coverage.
  */
 #pragma once
 
@@ -45,6 +45,7 @@
 
 #include "plan/cells.h"
 #include "plan/layout.h"
+#include "plan/noise_limits.h"
 
 struct CnvPlan {
   gatomicrefcount refs;
@@ -61,13 +62,12 @@ struct CnvPlan {
   int center;                  /* index of the tap on the output's frame */
   gboolean not_time_separable; /* TRUE: a 3D kernel, each of whose terms has its own tap in time; FALSE: see weight */
   float weight[CNV_MAX_TEMPORAL_TAPS];
-  double single_tap_gain; /* factor of a single tap in time, stored as weight 1; 1 if normalised or several taps */
+  double single_tap_gain; /* factor of a single tap in time, whose weight is stored as 1; else 1, also if normalised */
   double temporal_sum[CNV_MAX_TEMPORAL_TAPS]; /* 3D kernel: sum of the taps of each frame; else the taps in time */
   double temporal_magnitude;                  /* sum of the magnitudes of all these taps */
   double threshold; /* fraction of full scale; 0: none, or a single tap in time; below 0: from the noise */
-  guint8 format_plane[CNV_MAX_PLANES]; /* the format's plane that each plane belongs to */
   int n_planes;
-  CnvPlane plane[CNV_MAX_PLANES]; /* mostly the planes of the format, in order; see CnvPlaneFormat */
+  CnvPlane plane[CNV_MAX_PLANES]; /* the planes of the format, in order; cnv_plan_fill may split a plane */
   guint n_taps;                   /* number of floats in taps */
   float *taps;
 };

@@ -70,7 +70,8 @@ choose_algorithms(CnvPlan *plan, GError **error)
       continue;
     plane->algorithm = plan->requested == CNV_ALGORITHM_AUTO ? plan->backend->choose(plan, plane) : plan->requested;
     if (plan->is_weighed && !can_run(plane->algorithm, plan, plane, NULL))
-      plane->algorithm = plan->backend->choose(plan, plane); /* every shape works with any algorithm */
+      plane->algorithm = plan->backend->choose(plan, plane); /* isolated shapes must work with any requested
+                                                                algorithm */
     if (!can_run(plane->algorithm, plan, plane, &cause)) {
       refuse_algorithm(plan, plane, cause, error);
       return FALSE;
@@ -157,7 +158,7 @@ cnv_plan_unref(CnvPlan *plan)
   g_free(plan);
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
 /* Returns TRUE if the plane's filter is a multiplication by a factor, and stores that factor. */
 static gboolean

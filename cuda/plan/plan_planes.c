@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The taps of each plane, and the numbers of its arithmetic. Planes with the same subsampling share their taps, because
- * an engine may have memory for few taps.
+ * Computes the taps of each plane, and the numbers of its arithmetic. Planes with the same subsampling share their
+ * taps, because an engine may have memory for few taps.
  */
 #include "plan/plan.h"
 
@@ -14,18 +14,18 @@
 /* Limit of a base's magnitude. Engines round by adding a number near 2^23, which allows a base of up to 2^21. */
 #define BASE_MAX 1048576.0
 
-/* Sums of taps up to this part of the sum of their magnitudes count as 0. */
+/* Sums of taps up to this fraction of the sum of their magnitudes count as 0. */
 #define SUM_ZERO 1e-9
 
 #define CHROMA_ROLES (1u << CNV_ROLE_U | 1u << CNV_ROLE_V)
 #define IS_CHROMA(role) (CHROMA_ROLES >> (role)&1)
 
-/* Sums of alpha up to this part of the sum for full alpha count as 0. */
+/* Sums of alpha up to this fraction of the sum for full alpha count as 0. */
 #define ALPHA_ZERO 1e-6
 
 /* ---- taps ---- */
 
-/* The taps of a plan for some planes: for chroma, if its taps differ, or for all others. */
+/* Taps that several planes share: either those of chroma, if they differ, or those of all other planes. */
 typedef struct {
   const CnvPlane *plane; /* the first plane with these taps; NULL: none yet */
   double sum;            /* sum of the taps after rounding to float32, in the picture and in time */
@@ -139,7 +139,7 @@ color_value(const CnvImage *image, guint32 argb, CnvRole role)
                           [CNV_ROLE_G] = g,
                           [CNV_ROLE_B] = b,
                           [CNV_ROLE_Y] = y,
-                          [CNV_ROLE_U] = (b - y) / (2 * (1 - image->kb)), /* -0.5..0.5, the others 0..1 */
+                          [CNV_ROLE_U] = (b - y) / (2 * (1 - image->kb)), /* -0.5..0.5; others are 0..1 */
                           [CNV_ROLE_V] = (r - y) / (2 * (1 - image->kr)),
                           [CNV_ROLE_A] = (argb >> 24) / 255.0};
   double full = (1 << cnv_format_depth(image->format, role)) - 1, unit = 1 << (image->format->depth - 8), value;
@@ -159,7 +159,7 @@ role_is_filtered(const CnvFilter *filter, CnvRole role)
   return filter->planes & cnv_role_planes[role] || (role == CNV_ROLE_A && filter->alpha_mode != CNV_ALPHA_COPY);
 }
 
-/* Scales the numbers of the weight to include coverage. Samples outside the frame have full coverage. */
+/* Scales full and border_value of the weight to include coverage. Samples outside the frame have full coverage. */
 static void
 cover_weight(CnvPlane *plane)
 {
@@ -219,7 +219,7 @@ add_weight(const CnvPlan *plan, CnvPlane *plane, int p)
     }
 }
 
-/* Leaves only the filtered components of a plane, and adds the weight: coverage or, with premultiply, alpha times
+/* Keeps only the filtered components of a plane, and adds the weight: coverage or, with premultiply, alpha times
  * coverage. */
 static void
 add_coverage(const CnvPlan *plan, CnvPlane *plane, int p, CnvRole role[CNV_MAX_CHANNELS])
@@ -253,6 +253,7 @@ shape_plane(CnvPlan *plan, CnvPlane *plane, int p, guint roles, CnvRole role[CNV
   const CnvPlaneFormat *from = &format->plane[p];
 
   plane->width = cnv_format_plane_width(format, p, plan->image.width);
+  plane->format_plane = p;
   plane->height = cnv_format_plane_height(format, p, plan->image.height);
   plane->sub_x = from->sub_x;
   plane->sub_y = from->sub_y;
@@ -377,7 +378,8 @@ note_temporal_sums(CnvPlan *plan, const CnvKernel *kernel)
   }
 }
 
-/* Sets the threshold. Weights at single samples need the sum of the taps that remain, which must not be 0. */
+/* Sets the threshold. With a threshold, each sample is divided by the sum of its own weights in time, which must not be
+ * 0. */
 static gboolean
 fill_threshold(CnvPlan *plan, GError **error)
 {
@@ -402,11 +404,6 @@ fill_threshold(CnvPlan *plan, GError **error)
                         "temporal-threshold=%g weighs each channel by itself, and alpha-mode=premultiply needs one "
                         "weight for all: set temporal-threshold=0, or alpha-mode to copy or filter",
                         threshold);
-  if (!plan->backend->weighs_frames)
-    return cnv_unsupported(error,
-                           "temporal-threshold=%g cannot run on backend=%s yet: set temporal-threshold=0, or "
-                           "backend=cpu",
-                           threshold, plan->backend->name);
   plan->threshold = threshold;
   return TRUE;
 }
@@ -423,8 +420,8 @@ add_plane(CnvPlan *plan, GArray *stored, PlanTaps taps[2], int p, guint roles, G
   CnvRole role[CNV_MAX_CHANNELS];
   CnvKernel kernel;
 
-  plan->format_plane[plan->n_planes++] = (guint8)p;
-  if (stored_taps->plane) /* keeps only the taps; the rest is computed again */
+  plan->n_planes++;
+  if (stored_taps->plane) /* shares the taps; everything else is set again below */
     *plane = *stored_taps->plane;
   shape_plane(plan, plane, p, roles, role);
   if (!plane->filtered && chroma && apart)

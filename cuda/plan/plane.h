@@ -17,7 +17,7 @@ typedef struct {
                            frame */
   uint8_t shift, bits;  /* position and number of the value's bits in them */
   uint8_t sub_x, sub_y; /* log2 of the columns and rows of pixels whose mean is the value, cut off at the plane's edge.
-                           Not 0 only for the weight of subsampled planes */
+                           Above 0 only for the weight of subsampled planes */
   uint16_t offset;      /* from the start of a row to its first sample, in bytes */
   uint16_t step;        /* bytes from pixel to pixel; if bytes is 4, other channels have bits in the same word */
 } CnvComponent;
@@ -40,21 +40,22 @@ enum { CNV_COMBINE_SUM, CNV_COMBINE_ABSOLUTE, CNV_COMBINE_MAGNITUDE };
 
 struct CnvPlane {
   int width, height;             /* pixels */
+  int format_plane;              /* the format's plane that it belongs to */
   int image_width, image_height; /* size of the frame; a subsampled weight is a mean over its pixels */
   int sub_x, sub_y;              /* log2 of the luma pixels per pixel along each axis */
   int channels;                  /* number of components, 1..4 */
   uint32_t filtered;             /* bit c: component c is filtered; 0: the whole plane is copied */
   uint32_t copied;               /* bit c: component c is copied. A component that is neither is not written */
   int plain;   /* TRUE: an array of samples of 1 or 2 bytes, each filtered or copied, none a weight, all with the same
-                  mid and full. Engines are fast at this case */
-  int weight;  /* component that holds alpha or coverage, as the weight of the others; -1: none */
+                  mid and full. Engines have fast code for this case */
+  int weight;  /* component that holds alpha or coverage, the weight of all other components; -1: none */
   int covered; /* TRUE: the weight is coverage (0..255) or, if its component has bytes, alpha times coverage */
   int border;  /* CnvBorder */
   uint32_t algorithm; /* CnvAlgorithm; AUTO only if nothing is filtered */
   CnvComponent component[CNV_MAX_CHANNELS];
 
-  /* Mosaic: luma samples of the cells whose means the terms read (cells.h), and log2 of the luma samples from one
-   * sample to the next. 0: no mosaic. */
+  /* Mosaic: size of the cells whose means the terms read (cells.h), in luma samples, and log2 of the distance of the
+   * plane's samples, in luma samples. 0: no mosaic. */
   int cell[CNV_N_AXES], cell_shift[CNV_N_AXES];
 
   int combine; /* one of CNV_COMBINE_SUM and so on */
@@ -63,7 +64,7 @@ struct CnvPlane {
   int n_terms;
   CnvTerm term[CNV_MAX_TERMS];
   float sum, epsilon;              /* as in CnvTerm, for all terms added up */
-  float alpha_norm, alpha_epsilon; /* the same with the weights in time included, for premultiply */
+  float alpha_norm, alpha_epsilon; /* like sum and epsilon, but with the weights in time, for premultiply */
 
   float mid[CNV_MAX_CHANNELS], full[CNV_MAX_CHANNELS]; /* mid is 0 for a weight */
   float gain[CNV_MAX_CHANNELS], fraction[CNV_MAX_CHANNELS];

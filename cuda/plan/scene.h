@@ -23,7 +23,7 @@ typedef struct CnvScene {
   CnvLayout rows_layout; /* planes of memory with luma, or red, green and blue; only the grid's rows */
   int row_step;          /* distance of the grid's rows in each plane; the first is row 0 */
   int pending;           /* slot of the frame whose rows the engine is still fetching; -1: none */
-  gboolean has_luma;     /* FALSE: no frame was measured to compare with */
+  gboolean has_luma;     /* FALSE: there is no measured frame to compare with */
   float luma[CNV_SCENE_STEPS * CNV_SCENE_STEPS]; /* of the frame measured last, 0..1 */
   double change[];                               /* one per slot */
 } CnvScene;

@@ -232,8 +232,7 @@ make_orthogonal(CnvTaps *row[], CnvTaps *column[], int p, int q)
 }
 
 /* Computes the singular value decomposition by one-sided Jacobi rotations. The rows from cnv_taps_factor are
- * orthogonal. At the end each row is as long as its column (root of the sum of squares), so no product is larger than
- * the sum. */
+ * orthogonal. At the end each row has the same norm as its column, so no product is larger than the sum. */
 static void
 balance(int rank, CnvTaps *row[], CnvTaps *column[])
 {
@@ -251,7 +250,7 @@ balance(int rank, CnvTaps *row[], CnvTaps *column[])
     lengthen(row[i], column[i], 1 / sqrt(sqrt(cnv_dot(column[i]->value, column[i]->value, column[i]->width))));
 }
 
-/* Each step subtracts the product along the row with the largest remaining tap. After as many steps as the rank,
+/* Subtracts, in each step, the product along the row with the largest remaining tap. After as many steps as the rank,
  * nothing remains. */
 int
 cnv_taps_factor(const CnvTaps *taps, int max_rank, CnvTaps *row[], CnvTaps *column[])

@@ -8,7 +8,8 @@
 #include "plan/plan.h"
 
 const CnvNick cnv_temporal_border_nicks[] = {
-    {CNV_TEMPORAL_RENORMALIZE, "renormalize", "They are left out; the remaining taps are scaled to the same sum"},
+    {CNV_TEMPORAL_RENORMALIZE, "renormalize",
+     "Missing frames are left out; the remaining taps are scaled to the same sum"},
     {CNV_TEMPORAL_REPLICATE, "replicate", "aaaa|abcd|dddd: the first or last frame is repeated"},
     {CNV_TEMPORAL_REFLECT, "reflect", "dcba|abcd|dcba: mirrored, with the first or last frame repeated"},
     {0, NULL, NULL},
@@ -54,8 +55,8 @@ gaussian_taps(const CnvFilter *filter, double weight[CNV_MAX_TEMPORAL_TAPS], GEr
                       CNV_TEMPORAL_RADIUS_MAX);
   for (int k = 0; k < n; k++)
     sum += weight[k] = r == 0 ? 1 : exp(-0.5 * (k - r) * (k - r) / (sigma * sigma));
-  /* They add up to 1 by themselves, so that a derivative in the picture, which has no sum to divide by, keeps its
-   * strength. */
+  /* The weights are normalised here, so that they keep the strength of a derivative in the picture, whose taps have no
+   * sum to divide by. */
   for (int k = 0; k < n; k++)
     weight[k] /= sum;
   return n;

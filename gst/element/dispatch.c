@@ -117,29 +117,6 @@ answer_query(GstBaseTransform *trans, GstPadDirection direction, GstQuery *query
          (type == GST_QUERY_CONTEXT && query_context(self, query)) || parent_class->query(trans, direction, query);
 }
 
-/* ---- the engine ---- */
-
-/* Replaces an engine that cannot run the live filter, if the user chose none. If none can, the plan is rejected later.
- * Returns the flow return of frames that were in flight. */
-static GstFlowReturn
-suit_engine(GstCudaConvolve *self)
-{
-  GstFlowReturn flow;
-  double threshold;
-  gboolean lacks;
-
-  GST_OBJECT_LOCK(self);
-  lacks = gst_cuda_convolve_engine_lacks(&self->engine, &self->settings.filter);
-  threshold = self->settings.filter.temporal_threshold;
-  GST_OBJECT_UNLOCK(self);
-  if (!lacks)
-    return GST_FLOW_OK;
-  flow = gst_cuda_convolve_in_flight_wait(self, 0);
-  gst_cuda_convolve_history_leave(self);
-  gst_cuda_convolve_engine_suit(&self->engine, GST_ELEMENT(self), threshold);
-  return flow;
-}
-
 /* ---- caps ---- */
 
 static gboolean
@@ -161,7 +138,7 @@ set_caps(GstBaseTransform *trans, GstCaps *incaps, GstCaps *outcaps)
   self->caps = caps;
   self->in_flight.n = self->in_flight.n_wanted;
   self->time.frame_time = fps > 0 ? gst_util_uint64_scale_int(GST_SECOND, GST_VIDEO_INFO_FPS_D(&caps.in_info), fps) : 0;
-  if (suit_engine(self) != GST_FLOW_OK || !gst_cuda_convolve_settle_plan(self))
+  if (!gst_cuda_convolve_settle_plan(self))
     return FALSE;
   update_latency(self);
   return TRUE;
@@ -209,9 +186,6 @@ accept(GstCudaConvolve *self, GstBuffer *buffer)
   }
   if (!holds) {
     gst_cuda_convolve_sync_properties(self, buffer);
-    flow = suit_engine(self);
-    if (flow != GST_FLOW_OK)
-      return flow;
     if (!gst_cuda_convolve_settle_plan(self))
       return GST_FLOW_ERROR;
   }

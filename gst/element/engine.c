@@ -109,47 +109,25 @@ forget_streams(GstCudaConvolveEngine *engine)
   gst_mini_object_replace(&engine->pool_stream, NULL);
 }
 
-/* Replaces the engine by the next one that opens, and posts the reason. Takes ownership of `reason`. */
-static gboolean
-replace(GstCudaConvolveEngine *engine, GstElement *element, GError *reason)
-{
-  CnvSession *old = engine->session;
-  gboolean ok = open_first(engine, element, engine->left, &reason);
-
-  if (ok) {
-    cnv_session_close(old);
-    forget_streams(engine);
-    announce(engine, element, reason);
-  }
-  g_error_free(reason);
-  return ok;
-}
-
 gboolean
 gst_cuda_convolve_engine_fall_back(GstCudaConvolveEngine *engine, GstElement *element, const GError *error)
 {
+  CnvSession *failed = engine->session;
+  g_autoptr(GError) reason = NULL;
+  gboolean ok;
+
   /* Only errors of the device are worth another engine. They are the last ones of CnvErrorCode. */
   if (error->domain != CNV_ERROR || error->code < CNV_ERROR_NO_DEVICE ||
       !gst_cuda_convolve_engine_may_fall_back(engine))
     return FALSE;
-  return replace(engine, element, g_error_copy(error));
-}
-
-gboolean
-gst_cuda_convolve_engine_lacks(const GstCudaConvolveEngine *engine, const CnvFilter *filter)
-{
-  return engine->left && *engine->left && filter->temporal_threshold != 0 && !engine->session->backend->weighs_frames &&
-         cnv_filter_frames(filter) > 1;
-}
-
-gboolean
-gst_cuda_convolve_engine_suit(GstCudaConvolveEngine *engine, GstElement *element, double threshold)
-{
-  return replace(engine, element,
-                 g_error_new(CNV_ERROR, CNV_ERROR_UNSUPPORTED,
-                             "temporal-threshold=%g cannot run on backend=%s yet; set temporal-threshold=0 before the "
-                             "start to run there",
-                             threshold, engine->session->backend->name));
+  reason = g_error_copy(error);
+  ok = open_first(engine, element, engine->left, &reason);
+  if (ok) {
+    cnv_session_close(failed);
+    forget_streams(engine);
+    announce(engine, element, reason);
+  }
+  return ok;
 }
 
 void

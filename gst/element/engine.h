@@ -35,14 +35,6 @@ gboolean gst_cuda_convolve_engine_may_fall_back(const GstCudaConvolveEngine *eng
 /* Replaces an engine that failed with `error` by the next one of the list. Returns FALSE if that is not allowed. */
 gboolean gst_cuda_convolve_engine_fall_back(GstCudaConvolveEngine *engine, GstElement *element, const GError *error);
 
-/* Returns TRUE if the engine lacks a feature that the filter needs, and may be replaced: the user chose no engine, and
- * another one is left. */
-gboolean gst_cuda_convolve_engine_lacks(const GstCudaConvolveEngine *engine, const CnvFilter *filter);
-
-/* Replaces an engine that lacks what the filter needs by the next one that opens. threshold: temporal-threshold of the
- * filter, for the message. No frame may be in flight or in the history. Returns FALSE if none opens. */
-gboolean gst_cuda_convolve_engine_suit(GstCudaConvolveEngine *engine, GstElement *element, double threshold);
-
 void gst_cuda_convolve_engine_close(GstCudaConvolveEngine *engine, GstElement *element);
 
 /* Returns TRUE if the session can use the memory of the buffer in place, as CUDA memory. */

@@ -168,7 +168,7 @@ read_classes(const Labels *labels, GstAnalyticsClsMtd *classes)
     label_region(labels, i, name_of(library.gst_analytics_cls_mtd_get_quark(classes, i)));
 }
 
-/* Gives the label of a box to all regions except those of value 0. */
+/* Labels all regions except those of value 0 with the name of a box. */
 static void
 label_all(const Labels *labels, const char *name)
 {

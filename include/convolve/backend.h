@@ -11,7 +11,7 @@ typedef struct CnvSession CnvSession;
 
 #define CNV_IN_FLIGHT_MAX 8 /* most frames in flight: the limit of CnvBackend.max_in_flight */
 
-/* HISTORY: a slot of the session's history, see cnv_session_history_push. */
+/* Where a frame's samples are. HISTORY: in a slot of the session's history, see cnv_session_history_push. */
 typedef enum { CNV_MEMORY_HOST, CNV_MEMORY_DEVICE, CNV_MEMORY_HISTORY } CnvMemory;
 
 /* A frame's planes of memory, which the caller owns. Input and output must not overlap, except as
@@ -50,9 +50,10 @@ typedef struct {
   const char *method[CNV_MAX_PLANES];
   float threshold[CNV_MAX_PLANES]; /* temporal threshold of each plane of the format in the last frame, as a fraction of
                                       full scale; 0: none */
-  guint64 planned;                 /* frames with new work, for which jobs and weights of regions were computed */
-  guint crowd; /* most regions that met in a cell in which they were not filtered exactly (see Crowds in work.h); 0:
-                      all regions were filtered exactly */
+  guint64 planned;                 /* frames whose work differed from that of the frame before, so that jobs and weights
+                                      of regions were computed again */
+  guint crowd; /* most regions in a cell that was not filtered exactly (see Crowds in work.h); 0: all regions were
+                  filtered exactly */
 } CnvSessionStats;
 
 /* An engine: CPU or CUDA. */
@@ -60,13 +61,12 @@ struct CnvBackend {
   const char *name;  /* nick of the backend property */
   const char *blurb; /* one line for gst-inspect-1.0 */
   gboolean takes_device_memory;
-  gboolean weighs_frames; /* runs plans with CnvFilter.temporal_threshold */
-  guint max_in_flight;    /* most frames in flight from or to host memory, 1..CNV_IN_FLIGHT_MAX */
+  guint max_in_flight; /* most frames in flight from or to host memory, 1..CNV_IN_FLIGHT_MAX */
   int dense_taps; /* for CNV_ALGORITHM_AUTO: a kernel of at most this many taps runs faster as a 2D kernel than as a
                      sum of separable ones */
 
-  /* Returns TRUE if a session could be opened, else FALSE with CNV_ERROR_NO_DEVICE. Any thread. Cheap after the first
-   * call. */
+  /* Returns TRUE if a session can be opened on the device (CnvSessionOptions.device), else FALSE with
+   * CNV_ERROR_NO_DEVICE. Any thread. Cheap after the first call. */
   gboolean (*probe)(int device, GError **error);
 
   /* Returns TRUE if the algorithm can filter the plane, else FALSE with CNV_ERROR_UNSUPPORTED and the reason. Called in
@@ -93,17 +93,19 @@ struct CnvBackend {
 struct CnvSession {
   const CnvBackend *backend;
   gboolean (*submit)(CnvSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error);
-  /* Allocates slots for frames of the scene's layout, which is already set. n_slots 0: frees the history. */
+  /* Allocates slots for frames of the layout in self->scene, which is already set. n_slots 0: frees the history. */
   gboolean (*history_alloc)(CnvSession *self, guint n_slots, GError **error);
   /* fetch_rows: also starts the download of the rows that the scene needs, if the frame is in device memory. *kept is
    * FALSE on entry. */
   gboolean (*history_push)(CnvSession *self, guint slot, const CnvFrame *frame, gboolean fetch_rows, gboolean *kept,
                            GError **error);
-  /* Waits for these rows, which stay valid until the next push. NULL: the engine does not accept device memory. */
+  /* Waits for the rows that history_push fetches. They stay valid until the next push. NULL: the engine does not accept
+   * device memory. */
   gboolean (*wait_for_rows)(CnvSession *self, CnvFrame *rows, GError **error);
   gboolean (*wait)(CnvSession *self, GError **error);
   gboolean (*wait_for_frame)(CnvSession *self, guint64 number, GError **error); /* NULL: frames are done on submit */
-  gboolean (*use_stream)(CnvSession *self, void *stream, GError **error); /* NULL, as is order: there are no streams */
+  gboolean (*use_stream)(CnvSession *self, void *stream, GError **error);       /* NULL, like order: no streams */
+  /* first: the session waits for the stream's work so far; else the stream waits for the session's. */
   gboolean (*order)(CnvSession *self, void *stream, gboolean first, GError **error);
   void (*close)(CnvSession *self);
   int lost;               /* TRUE if waiting for the device failed; never reset. Atomic. See cnv_session_is_lost */
@@ -122,15 +124,15 @@ extern const CnvBackend *const cnv_backends[];
 const CnvBackend *cnv_backend_find(const char *name);
 
 /* Submits one frame. If max_in_flight frames of the backend are in flight, waits for the oldest first. work: its plans
- * must be for the session's backend. The session keeps references to the plans, but to nothing else in the work. New
- * plans take effect with this frame, completely. The caller leaves the frames' memory untouched until a wait for the
- * frame returns. Device memory may also be used in order with the session's stream. Frames are done in the order in
- * which they were submitted. An error after the start is reported by the next call at the latest. */
+ * must be for the session's backend. The session keeps references to the plans, but to nothing else in the work. A new
+ * plan applies to all of this frame. The caller leaves the frames' memory untouched until a wait for the frame returns.
+ * Later work on the session's stream may use device memory without a wait. Frames are done in the order in which they
+ * were submitted. An error after the start is reported by the next call at the latest. */
 gboolean cnv_session_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in, const CnvFrame *out,
                             GError **error);
 
-/* Returns TRUE if the session can do the work in place: with the same device memory as input and output. It needs
- * regions that stay in their place, and planes that are arrays of samples. Samples outside the regions are not written.
+/* Returns TRUE if the session can do the work in place: with the same device memory as input and output. This is
+ * possible if regions are not moved, and if planes are arrays of samples. Samples outside the regions are not written.
  * They are read only if a region's filter reaches them. */
 gboolean cnv_session_can_in_place(const CnvSession *session, const CnvWork *work);
 
@@ -140,9 +142,9 @@ gboolean cnv_session_history_alloc(CnvSession *session, const CnvImage *image, g
 
 /* Puts a frame of that image into a slot, 0..n_slots-1, in order with the frames submitted. The frame is copied once,
  * however often it is used. For the frame's memory the rules of cnv_session_submit apply. measured: measure the frame
- * for cnv_session_history_change. kept: NULL to copy in any case. If not NULL, a frame in device memory may be
- * used without a copy; *kept is TRUE if it is. Its memory then belongs to the slot until the slot's next push, or until
- * the history is freed, and until the work submitted before that is done. */
+ * for cnv_session_history_change. kept: NULL to copy in any case. If not NULL, a frame in device memory may be used
+ * without a copy; *kept is TRUE if it is. Its memory then belongs to the slot until the slot's next push or until the
+ * history is freed, and all work submitted before that is done. */
 gboolean cnv_session_history_push(CnvSession *session, guint slot, const CnvFrame *frame, gboolean measured,
                                   gboolean *kept, GError **error);
 
@@ -163,8 +165,8 @@ gboolean cnv_session_wait(CnvSession *session, GError **error);
  * valid, and each later wait for one of them fails, too. */
 gboolean cnv_session_wait_for_frame(CnvSession *session, guint64 number, GError **error);
 
-/* The next three functions take a CUstream of the session's context, which the caller owns. They do not block, and do
- * nothing if the session has no streams. */
+/* `stream` in the next three functions is a CUstream of the session's context, owned by the caller. These functions do
+ * not block. They do nothing if the session has no streams. */
 
 /* Makes the session submit later work to `stream`, after all earlier work. The stream must exist until the caller sets
  * another one or closes the session. NULL: the session's own stream. */

@@ -13,14 +13,14 @@
 
 #include "enums.h"
 
-/* All modes in the order of their values: value, nick, and what is outside of a row abcd. */
+/* All modes in the order of their values: value, nick, and the samples outside a row abcd. */
 #define CNV_BORDERS(B)                                                                                                 \
   B(CONSTANT, "constant", "kkkk|abcd|kkkk: k is the border-color")                                                     \
   B(REPLICATE, "replicate", "aaaa|abcd|dddd: the edge sample is repeated")                                             \
   B(REFLECT, "reflect", "dcba|abcd|dcba: mirrored, with the edge sample repeated")                                     \
   B(REFLECT_101, "reflect-101", "edcb|abcde|dcba: mirrored about the edge sample")                                     \
   B(WRAP, "wrap", "abcd|abcd|abcd: continued from the opposite edge")                                                  \
-  B(RENORMALIZE, "renormalize", "They are left out; the remaining taps are scaled to the same sum")
+  B(RENORMALIZE, "renormalize", "Missing samples are left out; the remaining taps are scaled to the same sum")
 
 #define CNV_COUNT_BORDER(id, nick, text) +1
 #define CNV_N_BORDERS (CNV_BORDERS(CNV_COUNT_BORDER))
@@ -32,7 +32,7 @@
 #endif
 
 /* Returns the index, 0..n-1, of the sample that replaces the one at index i, or -1 if none does (constant and
- * renormalize). Correct at any distance outside. n: number of samples, at least 1. */
+ * renormalize). i may be any distance outside. n: number of samples, at least 1. */
 CNV_HOST_DEVICE static inline int
 cnv_border_index(CnvBorder border, int i, int n)
 {
@@ -67,7 +67,7 @@ cnv_border_has_value(CnvBorder border)
   return border == CNV_BORDER_CONSTANT;
 }
 
-/* Returns TRUE if samples outside are left out, and the sum of the others is scaled. */
+/* Returns TRUE if samples outside are left out, and the sum over the remaining samples is scaled. */
 CNV_HOST_DEVICE static inline int
 cnv_border_renormalizes(CnvBorder border)
 {
@@ -81,8 +81,9 @@ cnv_border_repeats(CnvBorder border)
   return border == CNV_BORDER_CONSTANT || border == CNV_BORDER_REPLICATE || border == CNV_BORDER_RENORMALIZE;
 }
 
-/* Returns FALSE if index -d (d at least 1) is never replaced by an index above d, and likewise at the opposite edge. A
- * part of the frame then only needs its own neighbourhood. Modes that are not listed need the whole frame. */
+/* Returns TRUE if a part of the frame may need samples from anywhere in the frame. FALSE: index -d (d at least 1) is
+ * never replaced by an index above d, and likewise at the opposite edge. A part then needs only its own
+ * neighbourhood. */
 CNV_HOST_DEVICE static inline int
 cnv_border_reads_far(CnvBorder border)
 {

@@ -46,7 +46,7 @@ typedef enum {
   CNV_BORDER_RENORMALIZE = 5,
 } CnvBorder;
 
-/* planes: bits of the channels to filter; the others are copied. */
+/* planes: bits of the channels to filter; all other channels are copied. */
 enum {
   CNV_PLANES_LUMA = 1 << 0,
   CNV_PLANES_CHROMA = 1 << 1,

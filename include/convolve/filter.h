@@ -16,7 +16,8 @@
 #define CNV_RADIUS_MAX 512 /* largest radius of generated and separable taps */
 #define CNV_APERTURE_MAX 3 /* largest radius of filters with tabulated taps, for example sobel and laplacian */
 #define CNV_DENSE_MAX 127  /* most rows and columns of a kernel that is not separable */
-/* Largest sum of the taps' magnitudes. The smallest is its inverse, or 0. The limit is close to that of float32. */
+/* Largest sum of the taps' magnitudes; the smallest is 0 or 1 / CNV_TAPS_MAX. Times CNV_SCALE_MAX and a 16-bit sample,
+ * this sum still fits in float32. */
 #define CNV_TAPS_MAX 1e27
 #define CNV_TRUNCATE_DEFAULT 3.0
 #define CNV_AMOUNT_MAX 100.0
@@ -69,8 +70,8 @@ typedef struct {
   double temporal_sigma; /* frames; 0 (default): 0.3 * (temporal_radius - 1) + 0.8. The gaussian weights add up to 1 */
   CnvTaps *kernel_t;     /* taps in time instead of the gaussian weights, first frame first; or NULL */
   gboolean causal;       /* TRUE: the last tap in time lies on the output frame; FALSE: the middle one, (n-1)/2 */
-  /* Difference at which a frame's weight at a sample is halved, as a fraction of full scale: plan.h has the formula.
-   * 0 (default): frames have the same weight at all samples; below 0: from the noise of each plane. */
+  /* Difference at which a frame's weight at a sample is halved, as a fraction of full scale: plan.h has the formula. 0
+   * (default): frames have the same weight at all samples; below 0: computed from the noise of each plane. */
   double temporal_threshold;
   CnvTaps *kernel;                  /* custom: a row, a 2D or a 3D array; or NULL */
   CnvTaps *kernel_axis[CNV_N_AXES]; /* custom, separable: taps along x, along y or both; NULL: none along this axis */
@@ -101,8 +102,8 @@ void cnv_filter_clear(CnvFilter *filter);
 /* The taps for one plane; private to the engine. */
 typedef struct CnvKernel CnvKernel;
 
-/* A filter from which taps are generated: no value is inherited or left to a default. It borrows the settings and their
- * taps. */
+/* A filter from which taps are generated. Every radius and sigma is set, so none is inherited or left to a default. It
+ * borrows the settings and their taps. */
 typedef struct {
   const CnvFilter *settings; /* source of all settings except radius, sigma and kernel */
   int radius[CNV_N_AXES];    /* luma samples, 0..CnvFilterInfo.max_radius; 0: the axis is not filtered */
@@ -118,8 +119,8 @@ typedef struct {
    * FALSE with CNV_ERROR_SETTINGS if that is not possible. */
   gboolean (*generate)(const CnvResolvedFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel,
                        GError **error);
-  const char *properties; /* names, separated by spaces, of its properties that have no effect with filters that do not
-                             name them, for example amount; NULL: none */
+  const char *properties; /* properties that this filter uses but not every filter, separated by spaces: "amount angle";
+                             NULL: none */
   int default_radius;     /* samples, if neither radius nor sigma is set */
   int max_radius;         /* samples, along either axis; 0: the filter has no radius */
   gboolean is_positive;   /* no tap is negative */

@@ -65,7 +65,8 @@ int cnv_format_plane_height(const CnvFormat *format, int plane, int height);
 /* Returns a frame's number of planes of memory. Plane of memory i has as many rows as plane i. */
 int cnv_format_n_frame_planes(const CnvFormat *format);
 
-/* Returns the number of bytes from the first sample of a row to its last, in a plane of memory. */
+/* Returns the number of bytes from the first sample of a row to its last. memory: number of the plane of memory. width:
+ * of the frame, in pixels. */
 int cnv_format_row_bytes(const CnvFormat *format, int memory, int width);
 
 /* Returns the number of bits of a channel's value. */

@@ -45,7 +45,7 @@ gboolean cnv_plan_can_isolate(const CnvPlan *plan, GError **error);
 /* Returns the backend that the plan was made for. */
 const CnvBackend *cnv_plan_backend(const CnvPlan *plan);
 
-/* Returns the number of input frames for one output frame, 1 for a filter that is not over time. Stores in *center
+/* Returns the number of input frames for one output frame: 1 for a filter without taps in time. Stores in *center
  * (unless center is NULL) the index of the input frame that the output belongs to. */
 int cnv_plan_frames(const CnvPlan *plan, int *center);
 

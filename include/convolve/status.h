@@ -24,8 +24,8 @@ typedef enum {
 /* Sets CNV_ERROR_UNSUPPORTED with a printf message, and evaluates to FALSE. */
 #define cnv_unsupported(error, ...) (g_set_error(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED, __VA_ARGS__), FALSE)
 
-/* An enum value with its nick and its description. Tables of these are in the order of the enum, from 0 and without
- * gaps, and end with a NULL nick. */
+/* An enum value with its nick and its description. A table of nicks ends with a NULL nick. Its rows are in the order of
+ * the enum, from 0 and without gaps, unless the values are bits. */
 typedef struct {
   int value;
   const char *nick;  /* in lower case, as in a pipeline description: "reflect-101" */

@@ -73,7 +73,7 @@ def check_all(program, folder):
     print(f'{len(rows)} rows')
 
 
-# Times like those of a GPU with NPP: copy and tensor are level, separable rises, and two curves of NPP cross.
+# Made-up times, shaped like those of a GPU: copy and tensor stay level, separable rises, and two curves of NPP cross.
 MADE_UP = {'copy': lambda r: 6 + r % 3 / 10, 'tensor': lambda r: 10, 'separable': lambda r: 100 + r,
            'npp-gauss': lambda r: 8 * r, 'npp-dense': lambda r: r * r}
 

@@ -376,6 +376,14 @@ def resident(pid):
     return int(re.search(r'VmRSS:\s+(\d+)', Path(f'/proc/{pid}/status').read_text())[1])
 
 
+def write_clip(elements, path):
+    pipeline = Gst.parse_launch(f'{elements} ! filesink location={path}')
+    pipeline.set_state(Gst.State.PLAYING)
+    end = pipeline.get_bus().timed_pop_filtered(STRICT_S * Gst.SECOND, Gst.MessageType.ERROR | Gst.MessageType.EOS)
+    pipeline.set_state(Gst.State.NULL)
+    assert end and end.type == Gst.MessageType.EOS, f'{path} was not written'
+
+
 class Served(unittest.TestCase):
     """A process that serves cameras, and viewers of it."""
     NEEDED = 'x264enc', 'h264parse', DECODER or 'avdec_h264', 'rtspsrc', 'textoverlay', 'splitmuxsink'
@@ -591,14 +599,10 @@ class Faces(Served):
         if not portrait.exists():
             self.skipTest(f'there is no photograph {portrait}, which tests/run.sh fetches')
         self.clip = self.folder / 'clip.mkv'
-        make = Gst.parse_launch(
+        write_clip(
             f'filesrc location={portrait} ! pngdec ! imagefreeze num-buffers=50 ! videoconvert ! videoscale '
             f'! video/x-raw,format=I420,width={self.SIZE},height={self.SIZE},framerate=10/1 '
-            f'! x264enc speed-preset=ultrafast quantizer=20 pass=qual ! matroskamux ! filesink location={self.clip}')
-        make.set_state(Gst.State.PLAYING)
-        end = make.get_bus().timed_pop_filtered(STRICT_S * Gst.SECOND, Gst.MessageType.ERROR | Gst.MessageType.EOS)
-        make.set_state(Gst.State.NULL)
-        self.assertEqual(end and end.type, Gst.MessageType.EOS)
+            f'! x264enc speed-preset=ultrafast quantizer=20 pass=qual ! matroskamux', self.clip)
         (self.folder / 'corner.zones').write_text('[corner]\nrectangle=0.75,0.75,0.25,0.25\n')
 
     def test_face_and_zone(self):
@@ -621,13 +625,9 @@ class Encoders(Served):
     def setUp(self):
         super().setUp()
         self.clip = self.folder / 'clip.mp4'
-        make = Gst.parse_launch(
+        write_clip(
             f'videotestsrc num-buffers=150 pattern=red ! video/x-raw,format=I420,width={WIDTH},height={HEIGHT},'
-            f'framerate={RATE}/1 ! x264enc speed-preset=ultrafast ! mp4mux ! filesink location={self.clip}')
-        make.set_state(Gst.State.PLAYING)
-        end = make.get_bus().timed_pop_filtered(STRICT_S * Gst.SECOND, Gst.MessageType.ERROR | Gst.MessageType.EOS)
-        make.set_state(Gst.State.NULL)
-        self.assertEqual(end and end.type, Gst.MessageType.EOS)
+            f'framerate={RATE}/1 ! x264enc speed-preset=ultrafast ! mp4mux', self.clip)
         (self.folder / 'a.zones').write_text(ZONE)
 
     def falls_back(self, when, reason):

@@ -295,10 +295,12 @@ test_denoise()
   expect "detail left of the noise" "${after[3]}" '<' $((before[3] * 3 / 5)) # coding alone leaves 3 / 4
   expect "contrast of large areas" $((after[2] - after[1])) '>' 120
   FRAMES=$frames "$pipelines/denoise.sh" >log 2>&1 || fail "denoise.sh without a file: $(cat log)"
-  read -ra psnr <<<"$(sed -n 's/^== PSNR in dB: before \([0-9]*\)\.[0-9], after \([0-9]*\)\.[0-9]$/\1 \2/p' log)"
+  local number='\([0-9]*\)\.[0-9]'
+  read -ra psnr <<<"$(sed -n "s/^== PSNR in dB: before $number, of the mean $number, after $number\$/\1 \2 \3/p" log)"
   echo "PSNR in dB: ${psnr[*]}"
   expect "PSNR of noise, in dB" "${psnr[0]}" '<' 40
-  expect "PSNR without noise, in dB" "${psnr[1]}" '>=' $((psnr[0] + 4))
+  expect "PSNR without noise, in dB" "${psnr[2]}" '>=' $((psnr[0] + 4))
+  expect "PSNR above that of the mean, in dB" "${psnr[2]}" '>=' $((psnr[1] + 2))
 }
 
 make_noisy_clip()
@@ -364,6 +366,7 @@ check_gallery_time()
   echo "detail of noise: $noise; left of it in time-denoised: $left"
   expect "left of the noise in time-denoised" "$left" '<' $((noise * 2 / 5))
   expect "left of the noise in time-denoised" "$left" '>' 0
+  check_gallery_ball
   measure time-trail.png 200 150
   read -r behind ahead <<<"$(lit_samples 170)"
   echo "samples lit in time-trail: $behind; ahead of the ball: $ahead"
@@ -373,6 +376,41 @@ check_gallery_time()
   expect "darkest of time-delta" "${values[1]}" '<' 60
   expect "lightest of time-delta" "${values[2]}" '>' 196
   expect "mid-grey in time-delta, in a hundred" "$(mid_grey)" '>' 80
+}
+
+# The plain mean smears the ball and leaves a trail where it was; time-denoised does neither.
+check_gallery_ball()
+{
+  local name ball trail
+  measure identity.png 200 150 >/dev/null
+  mv grey.raw still.raw
+  for name in time-mean time-denoised; do
+    measure $name.png 200 150 >/dev/null
+    read -r ball trail <<<"$(lighter_than_still)"
+    echo "$name: the ball is $ball levels lighter than what is behind it, its trail $trail"
+    if [[ $name == time-mean ]]; then
+      expect "light of the trail in $name" "$trail" '>' 20
+      expect "light of the ball in $name" "$ball" '<' 85
+    else
+      expect "light of the trail in $name" "$trail" '<' 5
+      expect "light of the ball in $name" "$ball" '>' 100
+    fi
+  done
+}
+
+# Prints how much lighter grey.raw is than still.raw on average: in the middle of the ball, and left of the ball where it
+# was two frames before.
+lighter_than_still()
+{
+  python3 - <<'PYTHON'
+width, height = 200, 150
+after, before = (open(name, 'rb').read() for name in ('grey.raw', 'still.raw'))
+def mean(holds):
+    places = [y * width + x for y in range(height) for x in range(width) if holds(x, y)]
+    return round(sum(after[i] - before[i] for i in places) / len(places))
+print(mean(lambda x, y: (x - 62) ** 2 + (y - 40) ** 2 < 12 ** 2),
+      mean(lambda x, y: (x - 50) ** 2 + (y - 41) ** 2 < 15 ** 2 and (x - 62) ** 2 + (y - 40) ** 2 > 19 ** 2))
+PYTHON
 }
 
 # lit_samples COLUMN: prints how many samples of grey.raw are lighter than the first sample of their row, the sky:

@@ -62,8 +62,8 @@ is_described()
     fail "$metainfo does not have the version of meson.build"
 }
 
-# README.md installs from a folder that no script uses: Meson keeps a folder's first options, and those of tests are not
-# for an installation.
+# README.md installs from a folder that no script uses: Meson keeps the options with which a folder was
+# first set up, and an installation must not have those of the tests.
 has_own_folder()
 {
   local folder script

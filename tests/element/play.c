@@ -2,9 +2,9 @@
  *
  * How pipelines/play.c makes live sources start and streams end: no order of threads blocks a pipeline.
  */
-#include <gst/check/gstcheck.h>
-
 #include "play.h"
+
+#include "support/suite.h"
 
 #define WAIT (20 * GST_SECOND) /* until a pipeline counts as blocked */
 
@@ -102,17 +102,17 @@ GST_START_TEST(test_end_before_first_frame)
 
 GST_END_TEST;
 
-static Suite *
-play_suite(void)
+static void
+add_tests(TCase *tcase)
 {
-  Suite *suite = suite_create("play");
-  TCase *tests = tcase_create("all");
-
-  suite_add_tcase(suite, tests);
-  tcase_set_timeout(tests, 60);
-  tcase_add_test(tests, test_live_source);
-  tcase_add_test(tests, test_end_before_first_frame);
-  return suite;
+  tcase_set_timeout(tcase, 60);
+  tcase_add_test(tcase, test_live_source);
+  tcase_add_test(tcase, test_end_before_first_frame);
 }
 
-GST_CHECK_MAIN(play);
+int
+main(int argc, char **argv)
+{
+  gst_check_init(&argc, &argv);
+  return test_main("play", add_tests);
+}

@@ -31,7 +31,7 @@ def run(*command):
 
 
 def check(output, plans):
-    """Checks the plans: one for the kernel, and those of the preset and of radii 0 to 20; frames may skip radii."""
+    """Expects one plan for the kernel, and plans for the preset and for radii 0 to 20, some of which no frame may use."""
     print(plans)
     assert plans.count('custom') == 1 and plans.count('gaussian') >= 15, plans
 

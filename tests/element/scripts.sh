@@ -371,8 +371,8 @@ has_ended()
   ! kill -0 "$1" 2>/dev/null
 }
 
-# Returns 0 if a line of progress has frames, or if the script has ended. Before the first line the program may not handle
-# SIGINT yet, and would ignore it, as all that a script starts in the background.
+# Returns 0 if a line of progress has frames, or if the script has ended. Before the first line the program may
+# ignore SIGINT: a script's background jobs do until they install a handler.
 has_frames_or_ended()
 {
   grep -qs ' [1-9][0-9]* frames, ' log || has_ended "$1"

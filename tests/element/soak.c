@@ -254,8 +254,6 @@ next_settings(Soak *soak, int frame)
                        : draw_settings(soak->rng, GST_VIDEO_INFO_HAS_ALPHA(&soak->info));
   if (is_known(frame, REGIONS_FRAME))
     soak->settings.regions.source = "meta";
-  if (strcmp(soak->backend, "cuda") == 0)
-    soak->settings.time.threshold = 0; /* only the CPU engine has thresholds so far */
   set_settings(soak->element, &soak->settings);
   count_refusal(soak);
 }

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tests pipelines/tune.py on a display of its own: each property has a control that sets and shows it; the wipe divides
 before and after; invalid texts, rejected values, presets, restart and pause; gst-launch-1.0 accepts the line to copy.
-Zones are drawn, changed, saved and opened, by mouse and by keys. The video is sought and written.
+Noise is removed live. Zones are drawn, changed, saved and opened, by mouse and by keys. The video is sought and
+written.
 
 Usage: tune.py PIPELINES_FOLDER [SCREENSHOT.png]    skipped without GTK 3, or without Xvfb
 """
@@ -50,6 +51,16 @@ def wait_for(condition, seconds=REQUIRED_S):
     return condition()
 
 
+def detail_of(picture):
+    """Returns the mean difference of neighbours in a row of the window, left of the wipe and right of it."""
+    wait_for(lambda: False, 0.2)
+    pixbuf = tune.Gdk.pixbuf_get_from_window(picture.get_window(), *map(round, picture.place))
+    row = pixbuf.get_pixels()[pixbuf.get_height() // 2 * pixbuf.get_rowstride():][:3 * pixbuf.get_width():3]
+    split = round(picture.wipe * len(row))
+    return [sum(abs(a - b) for a, b in zip(part, part[1:])) / len(part)
+            for part in (row[10:split - 10], row[split + 10:-10])]
+
+
 class Tuning(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -72,14 +83,7 @@ class Tuning(unittest.TestCase):
         self.assertTrue(wait_for(lambda: self.player.frames >= frames + n), 'no more pictures come')
 
     def detail(self):
-        """Returns the mean difference of neighbours in a row of the window, left of the wipe and right of it."""
-        wait_for(lambda: False, 0.2)
-        picture = self.window.picture
-        pixbuf = tune.Gdk.pixbuf_get_from_window(picture.get_window(), *map(round, picture.place))
-        row = pixbuf.get_pixels()[pixbuf.get_height() // 2 * pixbuf.get_rowstride():][:3 * pixbuf.get_width():3]
-        split = round(picture.wipe * len(row))
-        return [sum(abs(a - b) for a, b in zip(part, part[1:])) / len(part)
-                for part in (row[10:split - 10], row[split + 10:-10])]
+        return detail_of(self.window.picture)
 
     def test_each_property_has_a_control(self):
         writable = {pspec.name for pspec in self.element.list_properties()
@@ -222,7 +226,8 @@ class Tuning(unittest.TestCase):
         groups = tune.groups_of(self.settings.pspecs)
         self.assertEqual(set(groups.values()), set(tune.ORDER))
         for name, group in {'filter': 'Filter', 'fill-color': 'Filter', 'absolute': 'Filter', 'border-color': 'Border',
-                            'planes': 'Planes', 'alpha-mode': 'Planes', 'temporal-radius': 'Time', 'drain-on-changes': 'Time',
+                            'planes': 'Planes', 'alpha-mode': 'Planes', 'temporal-radius': 'Time',
+                            'temporal-threshold': 'Time', 'drain-on-changes': 'Time',
                             'roi-source': 'Regions', 'roi-location': 'Regions', 'backend': 'Engine', 'qos': 'Engine'}.items():
             self.assertEqual(groups[name], group, name)
 
@@ -283,6 +288,60 @@ class Tuning(unittest.TestCase):
         self.assertGreater(pixbuf.get_width(), 1000)
         if SCREENSHOT:
             pixbuf.savev(SCREENSHOT, 'png', [], [])
+
+
+class Denoising(unittest.TestCase):
+    """Noise is removed live, and the threshold that the element chooses is shown beside -1."""
+
+    def setUp(self):
+        if not tune.Gst.ElementFactory.find('compositor'):
+            self.skipTest('needs compositor')
+        caps = 'video/x-raw,format=I420,width=640,height=360,framerate=30/1'
+        grey = 'videotestsrc pattern=solid-color foreground-color=0xff808080'
+        self.window = tune.Window(f'videotestsrc pattern=snow ! {caps} ! mix.sink_0 {grey} ! {caps} ! mix.sink_1 '
+                                  f'compositor name=mix sink_1::alpha=0.8 ! {caps}'.split())
+        self.addCleanup(self.window.player.pipeline.set_state, tune.Gst.State.NULL)
+        self.window.show_all()
+        self.window.player.play(True)
+        self.assertTrue(wait_for(lambda: 'picture' in self.window.times), 'no picture is seen')
+        self.row = self.window.rows['temporal-threshold']
+        self.window.apply('filter', 'identity')
+        self.window.apply('temporal-radius', '3')
+
+    def shown(self):
+        self.window.show_states()
+        return self.row.label.get_text().splitlines()[0]
+
+    def pass_frames(self, n=8):
+        frames = self.window.player.frames
+        self.assertTrue(wait_for(lambda: self.window.player.frames >= frames + n), 'no more pictures come')
+
+    def test_threshold_is_live_and_shown(self):
+        self.assertEqual(self.shown(), 'temporal-threshold')
+        self.row.control.field.set_value(0.0001)
+        self.pass_frames()
+        before, after = detail_of(self.window.picture)
+        self.assertGreater(after, before * 0.8, 'a threshold far below the noise leaves it')
+        self.assertEqual(self.shown(), 'temporal-threshold')
+        self.row.control.field.set_value(-1)
+        self.pass_frames()
+        before, after = detail_of(self.window.picture)
+        self.assertLess(after, before * 0.6)
+        name, threshold = self.shown().split(' = ')
+        luma, *chroma = map(float, threshold.split(', '))
+        self.assertEqual(name, 'temporal-threshold')
+        self.assertTrue(0.05 < luma < 0.15, luma)  # snow has a sigma of 63 levels; a fifth of it, 1.5 times, is 0.07
+        self.assertEqual(chroma, [0, 0])
+        self.window.apply('temporal-radius', '0')
+        self.assertTrue(wait_for(lambda: self.shown() == 'temporal-threshold'), 'a threshold without effect is shown')
+        self.assertFalse(self.row.control.get_sensitive())
+
+    def test_slider_is_fine_near_0(self):
+        slider = self.row.control.slider
+        slider.emit('change-value', tune.Gtk.ScrollType.JUMP, 0.3)
+        self.assertEqual(self.window.settings.text('temporal-threshold'), '0.027')
+        slider.emit('change-value', tune.Gtk.ScrollType.JUMP, 0.1)
+        self.assertEqual(self.row.control.field.get_text(), '0.0010')
 
 
 class Drawing(unittest.TestCase):

@@ -4,6 +4,7 @@
 
 A scene as cameras see it (textures in layers that move apart, gradients, motion blur, grain) is encoded at a low
 bitrate and decoded, so that the samples are what comes out of decoders: blocks, ringing and flat chroma.
+tests/element/noise.py measures filters over time on the same scene.
 
     python3 tests/engine/film.py tests/engine/film.nv12
 """
@@ -69,11 +70,16 @@ def crop(frame):
     return b"".join(luma + chroma)
 
 
-with tempfile.TemporaryDirectory() as folder:
-    with open(folder + "/scene", "wb") as to:
-        to.writelines(frames())
-    subprocess.run("gst-launch-1.0 -q " + PIPELINE.format(folder), shell=True, check=True)
-    with open(folder + "/decoded", "rb") as decoded:
-        film = decoded.read()
-with open(sys.argv[1], "wb") as to:
-    to.write(crop(film[-WIDTH * HEIGHT * 3 // 2:]))
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        with open(folder + "/scene", "wb") as to:
+            to.writelines(frames())
+        subprocess.run("gst-launch-1.0 -q " + PIPELINE.format(folder), shell=True, check=True)
+        with open(folder + "/decoded", "rb") as decoded:
+            film = decoded.read()
+    with open(sys.argv[1], "wb") as to:
+        to.write(crop(film[-WIDTH * HEIGHT * 3 // 2:]))
+
+
+if __name__ == '__main__':
+    main()

@@ -388,7 +388,8 @@ must_be_fast(const Clip *clip, const TestVariant *v, const GError *refusal)
   if (strcmp(v->backend->name, "cuda") != 0 || strcmp(clip->image.format->name, "GRAY8") != 0)
     return FALSE;
   if (v->algorithm == CNV_ALGORITHM_FUSED)
-    return clip->row->kind == MEANS && !clip->time.not_time_separable && clip->time.n <= 7;
+    return clip->row->kind == MEANS && !clip->time.not_time_separable && clip->time.n <= 7 &&
+           clip->filter.temporal_threshold == 0;
   return v->algorithm == CNV_ALGORITHM_TENSOR && clip->time.not_time_separable &&
          clip->filter.border != CNV_BORDER_RENORMALIZE && !strstr(refusal->message, "compute capability");
 }
@@ -396,11 +397,10 @@ must_be_fast(const Clip *clip, const TestVariant *v, const GError *refusal)
 static void
 check_refusal(const Clip *clip, TestVariant *v, const GError *error, const char *name)
 {
-  const gboolean cannot = clip->filter.temporal_threshold != 0 && !v->backend->weighs_frames;
   const gboolean never = v->algorithm == CNV_ALGORITHM_NAIVE || must_be_fast(clip, v, error) ||
                          (v->algorithm == CNV_ALGORITHM_SEPARABLE && clip->row->kind != ANY);
 
-  if ((never && !cannot) || error->code != CNV_ERROR_UNSUPPORTED)
+  if (never || error->code != CNV_ERROR_UNSUPPORTED)
     test_fail("%s, %s: no plan: %s", name, clip->what, error->message);
   v->refusals++;
 }

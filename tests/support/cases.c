@@ -561,6 +561,7 @@ test_case_filter(const TestCase *c, guint plan, guint32 seed, CnvFilter *filter)
   row.depth = c->depth ? c->depth : row.depth;
   test_filter_make(&row, c->radius + 2 * plan, seed, filter);
   filter->temporal_radius = c->temporal_radius;
+  filter->temporal_threshold = row.threshold;
   filter->border = c->border;
   filter->border_color = c->color ? c->color : 0xff000000;
   filter->fill_color = filter->border_color ^ 0x40a050; /* another colour */

@@ -41,6 +41,7 @@ typedef struct {
   double amount, angle;    /* amount: 0 means 1 */
   int depth;               /* custom: frames of the kernel; 0: one */
   const TestTiming *timed; /* ends with a NULL format; NULL: not timed */
+  double threshold;        /* temporal-threshold */
 } TestFilter;
 
 extern const TestFilter test_filters[]; /* ends with a NULL name */

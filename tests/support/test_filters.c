@@ -48,6 +48,11 @@ static const TestTiming dense_3_timed[] = {{"NV12", UHD}, {"GRAY8", UHD}, {"NV12
 static const TestTiming dense_5_timed[] = {{"NV12", UHD}, {"GRAY8", UHD}, {"NV12", UHD, .depth = 5}, {NULL}};
 static const TestTiming identity_timed[] = {
     {"NV12", UHD, .temporal_radius = 1}, {"NV12", UHD, .temporal_radius = 2}, {NULL}};
+static const TestTiming close_timed[] = {{"NV12", UHD, .temporal_radius = 1},
+                                         {"NV12", UHD, .temporal_radius = 2},
+                                         {"NV12", UHD, .temporal_radius = 3},
+                                         {"P010_10LE", UHD, .temporal_radius = 1},
+                                         {NULL}};
 static const TestTiming mosaic_timed[] = {
     {"NV12", UHD, {1, 2, 8, 64}},
     {"NV12", UHD, {512}},
@@ -72,6 +77,7 @@ const TestFilter test_filters[] = {
     {"gaussian", GENERATED(GAUSSIAN, -1, -1), 0, 1, 0, .timed = gaussian_timed},
     {"box", GENERATED(BOX, -1, -1), 0, 1, 0},
     {"identity", GENERATED(IDENTITY, -1, -1), 0, 1, 0, FALSE, TRUE, .timed = identity_timed},
+    {"close frames", GENERATED(IDENTITY, -1, -1), 0, 1, 0, FALSE, TRUE, .timed = close_timed, .threshold = 0.1},
     {"half", GENERATED(IDENTITY, -1, -1), 0, 0.5, 0, FALSE, TRUE},
     {"gaussian-5x1", GENERATED(GAUSSIAN, 5, 1), 0, 1, 0},
     {"gaussian-0x4", GENERATED(GAUSSIAN, 0, 4), 0, 1, 0},

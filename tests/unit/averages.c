@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "plan/arith.h"
+#include "plan/component.h"
+#include "plan/layout.h"
 #include "plan/noise.h"
 #include "plan/plan.h"
 #include "support/filter.h"
@@ -56,15 +58,12 @@ START_TEST(test_refusals)
 {
   const CnvBackend *cpu = cnv_backend_find("cpu");
   const CnvImage image = gray("GRAY8");
-  CnvBackend other = *cpu;
   CnvFilter filter;
   CnvPlan *plan;
 
-  other.name = "cuda";
-  other.weighs_frames = FALSE;
   test_filter_init(&filter);
   filter.temporal_threshold = 0.1;
-  plan = cnv_plan_new(&filter, &image, CNV_ALGORITHM_AUTO, &other, NULL); /* a single frame */
+  plan = cnv_plan_new(&filter, &image, CNV_ALGORITHM_AUTO, cpu, NULL); /* a single frame */
   ck_assert(plan && plan->threshold == 0);
   cnv_plan_unref(plan);
   filter.kernel_t = cnv_taps_new(3, 1, (double[]){-1, 3, 1});
@@ -77,7 +76,6 @@ START_TEST(test_refusals)
   filter.alpha_mode = CNV_ALPHA_PREMULTIPLY;
   assert_refused(&filter, "RGBA", cpu, "alpha-mode");
   filter.alpha_mode = CNV_ALPHA_COPY;
-  assert_refused(&filter, "GRAY8", &other, "backend=cpu");
   filter.temporal_radius = 0;
   filter.type = CNV_FILTER_CUSTOM;
   filter.kernel = cnv_taps_new_volume(2, 1, 2, (double[]){1, 2, 3, 4});
@@ -466,6 +464,152 @@ START_TEST(test_still)
 }
 END_TEST
 
+/* ---- engines ---- */
+
+#define TIMES 17 /* outputs, more than CNV_NOISE_FRAMES */
+
+/* An engine that filters the frames over and over, each time with another one in the middle. */
+typedef struct {
+  CnvSession *session;
+  CnvPlan *plan;
+  guint8 *out;
+  CnvFrame frame; /* `out` */
+} Engine;
+
+static void
+open_engine(Engine *engine, const char *name, const CnvFilter *filter, const CnvImage *image, const CnvLayout *layout,
+            guint8 *memory)
+{
+  const CnvSessionOptions options = {.device = -1};
+
+  engine->session = cnv_backend_find(name)->open(&options, NULL);
+  engine->plan = cnv_plan_new(filter, image, CNV_ALGORITHM_AUTO, engine->session->backend, NULL);
+  engine->out = g_malloc0(layout->size);
+  engine->frame = cnv_layout_frame(layout, CNV_MEMORY_HOST, (guintptr)engine->out);
+  ck_assert(cnv_session_history_alloc(engine->session, image, FRAMES, NULL));
+  for (guint k = 0; k < FRAMES; k++) {
+    const CnvFrame from = cnv_layout_frame(layout, CNV_MEMORY_HOST, (guintptr)memory + k * layout->size);
+
+    ck_assert(cnv_session_history_push(engine->session, k, &from, FALSE, NULL, NULL));
+  }
+}
+
+static void
+filter_once(Engine *engine, int n)
+{
+  const CnvFrame in = {.memory = CNV_MEMORY_HISTORY, .slot = (CENTER + n) % FRAMES};
+  CnvWork work = CNV_WORK_ALL(&engine->plan);
+  CnvTemporalTap taps[FRAMES];
+  int slot[FRAMES];
+
+  for (int k = 0; k < FRAMES; k++)
+    slot[k] = (k + n) % FRAMES;
+  work.temporal_tap = taps;
+  work.n_temporal_taps = cnv_temporal_taps_make(engine->plan, slot, CNV_TEMPORAL_RENORMALIZE, taps);
+  ck_assert(cnv_session_submit(engine->session, &work, &in, &engine->frame, NULL));
+  ck_assert(cnv_session_wait(engine->session, NULL));
+}
+
+/* Compares all samples of two engines. Padding and the parts of words without samples may differ. */
+static void
+compare_engines(const CnvImage *image, const Engine *a, const Engine *b, const char *what)
+{
+  int n = 0, inexact = 0;
+
+  for (int p = 0; p < image->format->n_planes; p++) {
+    CnvComponent component[CNV_MAX_CHANNELS];
+    const int n_components = cnv_noise_components(image->format, p, component);
+    const int width = cnv_format_plane_width(image->format, p, image->width);
+    const int height = cnv_format_plane_height(image->format, p, image->height);
+
+    for (int i = 0; i < n_components * width * height; i++) {
+      const CnvComponent *c = &component[i % n_components];
+      const gsize x = (gsize)(i / n_components % width), y = (gsize)(i / n_components / width);
+      const gsize at = y * (gsize)a->frame.stride[c->plane] + x * c->step + c->offset;
+      int difference;
+
+      if (c->bytes == 0)
+        continue;
+      difference = abs(cnv_component_get((const guint8 *)a->frame.data[c->plane] + at, c, c->bytes) -
+                       cnv_component_get((const guint8 *)b->frame.data[c->plane] + at, c, c->bytes));
+      ck_assert_msg(difference <= 1, "%s: sample %d of plane %d differs by %d", what, i, p, difference);
+      inexact += difference;
+      n++;
+    }
+  }
+  ck_assert_msg(n > 0 && inexact * 100 < n, "%s: %d of %d samples differ", what, inexact, n);
+}
+
+/* Fills frames with noise about gray, the same in all formats: bytes of which the upper three bits vary least. */
+static void
+fill_bytes(guint8 *memory, gsize bytes, guint32 *state)
+{
+  for (gsize i = 0; i < bytes; i++)
+    memory[i] = (guint8)CLAMP(rint(100 + 6 * normal(state)), 0, 255);
+}
+
+static void
+check_engines(const char *format, CnvFilterType type, double threshold)
+{
+  const CnvImage image = {cnv_format_find(format), 150, 70, 0.2126, 0.0722, FALSE};
+  g_autofree char *what = g_strdup_printf("%s, filter %d, temporal-threshold=%g", format, type, threshold);
+  const CnvLayout layout = cnv_layout_of(&image);
+  Engine cpu, cuda;
+  CnvFilter filter;
+  guint8 *memory;
+  guint32 state = 8;
+
+  memory = g_malloc(FRAMES * layout.size);
+  fill_bytes(memory, FRAMES * layout.size, &state);
+  test_filter_init(&filter);
+  filter.type = type;
+  filter.radius = 2;
+  filter.temporal_radius = CENTER;
+  filter.temporal_threshold = threshold;
+  open_engine(&cpu, "cpu", &filter, &image, &layout, memory);
+  open_engine(&cuda, "cuda", &filter, &image, &layout, memory);
+  for (int n = 0; n < TIMES; n++) {
+    float before[CNV_MAX_PLANES];
+
+    memcpy(before, cpu.session->stats.threshold, sizeof(before));
+    filter_once(&cpu, n);
+    filter_once(&cuda, n);
+    /* What the GPU has measured for a frame is known when the next one is submitted. */
+    for (int p = 0; p < image.format->n_planes && n > 0; p++)
+      ck_assert_msg(fabsf(cuda.session->stats.threshold[p] - before[p]) <= 1e-5f * before[p],
+                    "%s: a threshold of %g instead of %g of plane %d", what, cuda.session->stats.threshold[p],
+                    before[p], p);
+    compare_engines(&image, &cpu, &cuda, what);
+  }
+  for (int p = 0; p < image.format->n_planes; p++)
+    ck_assert_msg(cpu.session->stats.threshold[p] > 0, "%s: no threshold for plane %d", what, p);
+  for (Engine *engine = &cpu; engine; engine = engine == &cpu ? &cuda : NULL) {
+    cnv_session_close(engine->session);
+    cnv_plan_unref(engine->plan);
+    g_free(engine->out);
+  }
+  g_free(memory);
+}
+
+/* Without a GPU this test is skipped; the stand-in for its driver runs it, too. */
+START_TEST(test_engines)
+{
+  static const char *const formats[] = {"GRAY8", "NV12",      "I420",      "RGB",    "RGBA",
+                                        "YUY2",  "GRAY16_LE", "P010_10LE", "ARGB64", "RGB10A2_LE"};
+  const CnvBackend *cuda = cnv_backend_find("cuda");
+
+  if (!cuda || !cuda->probe(0, NULL)) {
+    g_print("no GPU: automatic thresholds of both engines are not compared\n");
+    return;
+  }
+  for (guint i = 0; i < G_N_ELEMENTS(formats); i++) {
+    check_engines(formats[i], CNV_FILTER_IDENTITY, -1);
+    check_engines(formats[i], CNV_FILTER_GAUSSIAN, -1);
+    check_engines(formats[i], CNV_FILTER_IDENTITY, 0.05);
+  }
+}
+END_TEST
+
 /* ---- noise ---- */
 
 /* Measures noise of sigma levels on a slope, of which a part of the rows moves. */
@@ -521,6 +665,7 @@ add_tests(TCase *tcase)
   tcase_add_test(tcase, test_exactness);
   tcase_add_test(tcase, test_narrow);
   tcase_add_test(tcase, test_still);
+  tcase_add_test(tcase, test_engines);
   tcase_add_test(tcase, test_noise);
 }
 

@@ -16,9 +16,9 @@ COPY_ENGINE_STACK = 8  # bytes of stack that ptxas uses for bulk tensor copies o
 MAY_USE_LOCAL_MEMORY = re.compile(r'cnv_(naive|mosaic|stage|cover|one_tap_u\d+)$|^(?!cnv_)')
 # Kernels with block jobs, and copies. For all others the launch requests shared memory, up to CNV_SHARED_MAX
 # (cuda/gpu/kinds.h) or the limit of fused. The limits below are the rest, which such a kernel may declare itself.
-BLOCKS = re.compile(r'cnv_(naive|mosaic|cells|tiled|rows|columns|texture|stage|cover|copy|copy_jobs)$')
-FUSED = re.compile(r'fused')
-TILES_SHARED_MAX, FUSED_SHARED_MAX = 4096, 22528
+BLOCKS = re.compile(r'cnv_(naive|mosaic|cells|tiled|rows|columns|texture|stage|cover|copy|copy_jobs|noise)$')
+# The rows of interpolate's tiles depend on that rest (cuda/gpu/decimated.c).
+LIMITS = ((re.compile('fused'), 22528), (re.compile('interpolate'), 1024), (re.compile(''), 4096))
 KERNELS_MAX = 64  # per architecture, without the functions that they call
 PLUGIN_MAX = 9_000_000  # loaded bytes of a plugin with all architectures
 DOUBLE = re.compile(r'\.f64\b')
@@ -83,7 +83,7 @@ def faults_of_kernels(kernels):
             yield f'{kernel}: {kernel.spills} bytes of spills'
         if kernel.stack > COPY_ENGINE_STACK and not MAY_USE_LOCAL_MEMORY.search(kernel.name):
             yield f'{kernel}: {kernel.stack} bytes of local memory'
-        most = FUSED_SHARED_MAX if FUSED.search(kernel.name) else TILES_SHARED_MAX
+        most = next(limit for name, limit in LIMITS if name.search(kernel.name))
         if kernel.shared > most and not BLOCKS.search(kernel.name):
             yield f'{kernel}: {kernel.shared} bytes of shared memory, at most {most} may be'
 

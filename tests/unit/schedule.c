@@ -225,6 +225,99 @@ START_TEST(test_decimated)
 }
 END_TEST
 
+/* Returns the blocks of a launch of interpolate that fit a multiprocessor. A block has 2 KiB of shared memory besides
+ * what the launch requests: half of it reserved by the GPU. */
+static guint
+count_fitting(const CnvSchedule *schedule, const CnvLaunch *launch)
+{
+  return MIN(schedule->processor_shared / (launch->shared_bytes + 2048),
+             (guint)schedule->variant[launch->kernel]->blocks);
+}
+
+/* Tiles of decimated samples have 128 rows in large frames. A plane has 64 if the blocks of 128 need so much shared
+ * memory that fewer fit a multiprocessor, and if blocks of 64 take no more waves. */
+START_TEST(test_decimated_rows)
+{
+  static const struct {
+    const char *format;
+    int width, height, radius;
+    guint n_processors, shared; /* shared: KiB per multiprocessor */
+    int rows[3];                /* of a tile, by plane */
+    guint fitting;
+  } rows[] = {
+      {"NV12", 3840, 2160, 48, 132, 228, {128, 64}, 6},
+      {"NV12", 3840, 2160, 64, 132, 228, {128, 128}, 6},
+      {"NV12", 1920, 1080, 48, 132, 228, {64, 64}, 6},      /* few blocks */
+      {"NV12", 7680, 4320, 48, 132, 228, {128, 128}, 5},    /* 5 waves; 64 rows would take 6 */
+      {"P010_10LE", 3840, 2160, 80, 132, 228, {64, 64}, 2}, /* 128 rows need more memory than a block can have */
+      {"P010_10LE", 3840, 2160, 128, 132, 228, {128, 64}, 3},
+      {"I420", 3840, 2160, 48, 108, 164, {128, 64, 64}, 6},
+      {"NV12", 3840, 2160, 48, 108, 164, {128, 64}, 5}, /* luma of 64 rows would not change the 5 */
+      {"RGBA", 3840, 2160, 64, 128, 100, {64}, 2},
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+    const Taps taps = {CNV_FILTER_GAUSSIAN, rows[i].radius};
+    const CnvImage image = {cnv_format_find(rows[i].format), rows[i].width, rows[i].height, 0.2126, 0.0722, FALSE};
+    CnvPlan *plan = plan_of_image(&taps, &image, CNV_BORDER_REPLICATE, CNV_ALGORITHM_TENSOR);
+    CnvWork work = CNV_WORK_ALL(&plan);
+    const CnvLaunch *launch;
+    CnvSchedule schedule;
+
+    cnv_schedule_init(&schedule);
+    schedule.n_processors = rows[i].n_processors;
+    schedule.processor_shared = rows[i].shared * 1024;
+    cnv_schedule_set_work(&schedule, &work, FALSE);
+    launch = &g_array_index(schedule.launches, CnvLaunch, schedule.launches->len - 1);
+    ck_assert_int_eq(launch->kernel, CNV_KERNEL_INTERPOLATE);
+    for (guint k = launch->first; k < launch->first + launch->n; k++) {
+      const CnvTileJob *job = &g_array_index(schedule.tile_jobs, CnvTileJob, k);
+
+      ck_assert_msg(job->rows == rows[i].rows[job->pointers], "row %u, plane %d: %d rows", i, job->pointers, job->rows);
+    }
+    ck_assert_msg(count_fitting(&schedule, launch) == rows[i].fitting, "row %u: %u blocks fit", i,
+                  count_fitting(&schedule, launch));
+    cnv_schedule_clear(&schedule);
+    cnv_plan_unref(plan);
+  }
+}
+END_TEST
+
+/* All jobs of a plane have the same rows, because they share a map for their results, even if only one plan needs more
+ * shared memory. */
+START_TEST(test_decimated_rows_of_plans)
+{
+  static const Taps taps[] = {{CNV_FILTER_GAUSSIAN, 48}, {CNV_FILTER_GAUSSIAN, 64}};
+  static const CnvRegion regions[] = {{{0, 0, 1920, 2160}, 0}, {{1920, 0, 1920, 2160}, 1, CNV_SHAPE_ELLIPSE}};
+  const CnvImage image = {cnv_format_find("NV12"), 3840, 2160, 0.2126, 0.0722, FALSE};
+  guint n_of_plan[2] = {0};
+  CnvPlan *plans[2];
+  const CnvWork work = {.plan = plans, .n_plans = 2, .region = regions, .n_regions = 2};
+  CnvSchedule schedule;
+
+  for (int i = 0; i < 2; i++)
+    plans[i] = plan_of_image(&taps[i], &image, CNV_BORDER_REPLICATE, CNV_ALGORITHM_TENSOR);
+  cnv_schedule_init(&schedule);
+  schedule.n_processors = 132;
+  schedule.processor_shared = 228 * 1024;
+  cnv_schedule_set_work(&schedule, &work, FALSE);
+  for (guint i = 0; i < schedule.launches->len; i++) {
+    const CnvLaunch *launch = &g_array_index(schedule.launches, CnvLaunch, i);
+
+    for (guint k = launch->first; launch->kernel == CNV_KERNEL_INTERPOLATE && k < launch->first + launch->n; k++) {
+      const CnvTileJob *job = &g_array_index(schedule.tile_jobs, CnvTileJob, k);
+
+      ck_assert_int_eq(job->rows, job->pointers == 0 ? 128 : 64);
+      n_of_plan[job->job.plan] += job->pointers == 1;
+    }
+  }
+  ck_assert(n_of_plan[0] > 0 && n_of_plan[1] > 0);
+  cnv_schedule_clear(&schedule);
+  for (int i = 0; i < 2; i++)
+    cnv_plan_unref(plans[i]);
+}
+END_TEST
+
 /* Kinds of work for which wide gaussians are decimated, and kinds for which they are not. */
 START_TEST(test_decimated_parts)
 {
@@ -779,6 +872,8 @@ add_tests(TCase *tcase)
   tcase_add_test(tcase, test_whole_frames);
   tcase_add_test(tcase, test_pixels);
   tcase_add_test(tcase, test_decimated);
+  tcase_add_test(tcase, test_decimated_rows);
+  tcase_add_test(tcase, test_decimated_rows_of_plans);
   tcase_add_test(tcase, test_decimated_parts);
   tcase_add_test(tcase, test_decimated_again);
   tcase_add_test(tcase, test_cells);

@@ -176,7 +176,7 @@ start(const CpuWorker *worker, const CpuTile *tile, const CnvFrame *source[CNV_M
     }
   if (average.n % 2)
     source[++average.n] = source[0];
-  set_threshold(&average, full * frame->threshold[plane->plan->format_plane[plane->given - plane->plan->plane]]);
+  set_threshold(&average, full * frame->threshold[plane->from->format_plane]);
   set_weights(&average, weight);
   return average;
 }

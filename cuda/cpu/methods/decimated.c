@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Wide taps by few taps on decimated samples (plan/decimated.h): decimates down columns, then along rows, filters the
- * decimated picture, and interpolates along rows, then down columns, with the weights of the decimation. Decimated
- * samples have fixed places in the plane, so results do not depend on tiles.
+ * Filters with wide taps by a few taps on decimated samples (plan/decimated.h). Decimates down columns, then along
+ * rows. Filters the decimated picture. Interpolates along rows, then down columns, with the weights of the decimation.
+ * Decimated samples have fixed places in the plane, so results do not depend on tiles.
  */
 #include "cpu/cpu.h"
 
@@ -11,8 +11,8 @@
 
 G_STATIC_ASSERT(CNV_CPU_DECIMATION_MAX == CNV_DECIMATED_STEP_MAX && CNV_CPU_SHARES == CNV_DECIMATED_SHARES);
 
-#define RESULTS (2 * CNV_CPU_ROWS) /* rows that are kept, interpolated along x */
-#define WIDTH_MAX 4096             /* samples of a tile's row: aprons are wide, too */
+#define RESULTS (2 * CNV_CPU_ROWS) /* rows of results that are kept, already interpolated along x */
+#define WIDTH_MAX 4096             /* most samples of a tile's row: many, because aprons are wide, too */
 
 /* Returns the number of the first result along an axis from which a tile's samples are interpolated. */
 static int
@@ -21,7 +21,7 @@ first_result(const CpuTile *tile, int axis)
   return (axis == CNV_X ? tile->first : tile->top) / tile->plane->decimation[axis].step - 1;
 }
 
-/* Returns their number along x. */
+/* Returns the number of results along x from which a tile's samples are interpolated. */
 static int
 count_results(const CpuTile *tile)
 {
@@ -36,7 +36,8 @@ partial_row(const CpuColumns *columns, int group)
   return columns->worker->partial + (guint)group % CNV_CPU_SHARES * columns->tile->plane->results_stride;
 }
 
-/* Adds `step` rows, from number step * group on, to the rows they count for, of which row group - 1 is then complete. */
+/* Adds `step` rows, from number step * group on, to the decimated rows to which they contribute. The decimated row
+ * before number `group` is then complete. */
 static void
 decimate_group(const CpuColumns *columns, int group)
 {
@@ -83,7 +84,8 @@ decimate_along(const CpuColumns *columns, float *row)
   return worker->along;
 }
 
-/* Makes row number `row` of the decimated picture, filtered along x. Each row but the first follows the one before. */
+/* Computes row `row` of the decimated picture, filtered along x. first: FALSE if the last call computed the row
+ * before. */
 static void
 make_decimated_row(const CpuColumns *columns, int row, gboolean first, float *to)
 {
@@ -97,7 +99,7 @@ make_decimated_row(const CpuColumns *columns, int row, gboolean first, float *to
   tile->frame->simd->row(to, decimate_along(columns, partial_row(columns, row)), count_results(tile) * channels, &taps);
 }
 
-/* Returns the rows of the decimated picture that results need, from number `row` on. */
+/* Returns the rows of the decimated picture that rows of results need, from result `row` on. */
 static const float *const *
 decimated_rows(const CpuColumns *columns, int row)
 {
@@ -173,7 +175,7 @@ store(const CpuColumns *columns, int y)
   cnv_cpu_store_row(columns->worker, tile, y, cnv_cpu_combine(columns->worker, tile, y, 0));
 }
 
-/* Makes rows of results from number `row` on. */
+/* Computes CNV_CPU_ROWS rows of results from row `row` on. */
 static void
 make_results(const CpuColumns *columns, int row)
 {
@@ -229,7 +231,8 @@ count_decimated_rows(const CpuDecimation *y, int height)
   return cnv_divide_up(results, CNV_CPU_ROWS) * CNV_CPU_ROWS + CNV_CPU_ROWS + 2 * y->radius;
 }
 
-/* A tile's rows have up to one decimated pixel more at either end, the apron, and the rest of a block. */
+/* Sets the sizes of rows: a row of a tile has room for one more decimated pixel at either end, for the apron, and for
+ * the rest of a block. */
 static void
 shape(CpuPlane *plane)
 {

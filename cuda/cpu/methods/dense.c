@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Multiplies by each tap in two dimensions. The ring has loaded rows.
+ * Multiplies by each tap in two dimensions. The ring holds loaded rows.
  */
 #include "cpu/cpu.h"
 

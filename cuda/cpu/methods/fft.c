@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Dense taps by Fourier transforms of tiles with their aprons (overlap-save): of the result, the samples are right that
- * the tile's edges do not reach. Taps are real numbers, so the upper half of a tile becomes real parts and its lower
- * half imaginary parts, and neither enters the sums of the other. The channels of a row stay side by side, and taps lie
- * as many samples apart.
+ * Filters with dense taps by Fourier transforms of tiles with their aprons (overlap-save). Only results that the tile's
+ * edges do not reach are correct. Taps are real numbers, so the upper half of a tile becomes the real parts and its
+ * lower half the imaginary parts, and their sums stay separate. The channels of a row stay interleaved, and taps are
+ * that many samples apart.
  *
  * Transforms run in bands of CNV_CPU_BAND rows or columns side by side (simd.h). Rows are transposed into bands as they
  * are loaded, and transformed. Then each strip of columns, which stays in cache, is transformed, multiplied and
- * transformed back. Then the rows that are right are transformed back, and stored. Tiles have fixed places in a job, so
- * that results are the same for any number of threads.
+ * transformed back. Then the rows with correct results are transformed back and stored. Tiles have fixed places in a
+ * job, so that results are the same for any number of threads.
  */
 #include "cpu/cpu.h"
 
@@ -16,21 +16,21 @@
 
 #include "plan/arith.h"
 
-#define PAD 16            /* floats more from line to line, so that lines do not share cache sets */
-#define LINE_NUMBERS 16   /* that take as long as loading and storing a line, beyond its own */
-#define LARGE (64 * 1024) /* numbers of a tile, of which many threads wait for the last ones */
-#define WAITING 4         /* tiles, for whose time */
+#define PAD 16            /* floats between lines, so that lines do not share cache sets */
+#define LINE_NUMBERS 16   /* fixed cost of loading and storing a line, in numbers */
+#define LARGE (64 * 1024) /* numbers of a tile so large that many threads wait for the last tiles */
+#define WAITING 4         /* number of tiles for which they wait */
 
-/* Root of the mean square of errors in samples, for samples that are 0 or full, taps whose squares add up to 1, and
- * gain 1, in parts of mid; and what they may be. */
+/* Root mean square error of samples, as a fraction of mid. Samples are 0 or full, the squares of the taps add up to 1,
+ * and the gain is 1. ERROR_MOST: largest error allowed, in levels. */
 #define ERROR 3e-7
-#define ERROR_MOST 6e-5 /* up to 12 bits: as many samples then differ by one as the float32 algorithms may have */
-#define ERROR_MOST_OF_16_BITS 0.03 /* the largest of some millions is 6 times that */
+#define ERROR_MOST 6e-5 /* up to 12 bits: no more samples are then one off than float32 algorithms may have */
+#define ERROR_MOST_OF_16_BITS 0.03 /* the largest of a few million errors is 6 times that */
 
 /* ---- when plans change ---- */
 
-/* The time for rows of samples and for `waiting` tiles more, in numbers of a tile. Of four steps, along rows and
- * columns and back, all but the last are done for every term. */
+/* Returns the time for rows of samples and for `waiting` more tiles, in numbers of a tile. Of the four steps, along
+ * rows and columns and back, only the last is not repeated for every term. */
 static double
 cost_of(const CpuFft *fft, int n_terms, int samples, int rows, int waiting)
 {
@@ -45,7 +45,7 @@ cost(const CpuPlane *plane, int samples, int rows)
   return plane->fft.columns ? cost_of(&plane->fft, plane->from->n_terms, samples, rows, 0) : 0;
 }
 
-/* The time for a frame, by which tile sizes are compared. It does not depend on the number of threads. */
+/* Returns the time for a frame, to compare tile sizes. It does not depend on the number of threads. */
 static double
 cost_of_frame(const CpuFft *fft, const CnvPlane *from)
 {
@@ -54,7 +54,8 @@ cost_of_frame(const CpuFft *fft, const CnvPlane *from)
   return cost_of(fft, from->n_terms, from->width * from->channels, from->height, waiting);
 }
 
-/* A sample's error is that of all in its tile, however small it is itself. */
+/* Returns TRUE if errors are small enough. A sample's error depends on all samples of its tile, however small the
+ * sample is. */
 static gboolean
 is_exact(const CpuPlane *plane)
 {
@@ -74,7 +75,7 @@ is_exact(const CpuPlane *plane)
          (from->full[0] > 4095 ? ERROR_MOST_OF_16_BITS : ERROR_MOST);
 }
 
-/* In the frequency domain a small sum is as inexact as a large one. */
+/* Rejects sums that are divided by weights: in the frequency domain, a small sum has the same error as a large one. */
 static gboolean
 fits(CpuPlane *plane)
 {
@@ -139,10 +140,10 @@ fill(CpuPlane *plane, CpuArena *arena)
 /* ---- bands: number i of CNV_CPU_BAND rows or columns side by side (CpuSimdTransform) ---- */
 
 #define NUMBER (2 * CNV_CPU_BAND)               /* floats from number to number */
-#define BLOCK (CNV_CPU_BAND * NUMBER)           /* and of CNV_CPU_BAND numbers */
-#define LOWER(fft) (CNV_CPU_BAND * (fft)->line) /* from the lines of the upper half to those of the lower half */
+#define BLOCK (CNV_CPU_BAND * NUMBER)           /* floats of CNV_CPU_BAND numbers */
+#define LOWER(fft) (CNV_CPU_BAND * (fft)->line) /* floats from a line of the upper half to that of the lower half */
 
-/* Makes lines a band of n numbers, or the reverse. */
+/* Transposes lines into a band of n numbers, or back. */
 static void
 turn_lines(const CpuFft *fft, const CpuSimd *simd, float *lines, float *band, int n, gboolean back)
 {
@@ -157,7 +158,7 @@ turn_lines(const CpuFft *fft, const CpuSimd *simd, float *lines, float *band, in
     }
 }
 
-/* Makes CNV_CPU_BAND columns of the tile a strip, or the reverse. */
+/* Transposes CNV_CPU_BAND columns of the tile into a strip, or back. */
 static void
 turn_strip(const CpuFft *fft, const CpuSimd *simd, float *tile, float *strip, gboolean back)
 {
@@ -191,18 +192,18 @@ cnv_cpu_fft_table(float *table, int n)
       }
 }
 
-/* Fills line y of a band with a row of a term's taps, or with nothing. */
+/* Fills line y of a band with a row of a term's taps, or with zeros after the last row. */
 static void
 fill_line(const CpuPlane *plane, const CpuTerm *term, float *line, int y)
 {
-  double scale = 1.0 / ((double)plane->fft.columns * plane->fft.rows); /* two transforms multiply by so much */
+  double scale = 1.0 / ((double)plane->fft.columns * plane->fft.rows); /* the two transforms multiply by the inverse */
 
   memset(line, 0, plane->fft.columns * sizeof(float));
   for (int x = 0; y < term->from->n[CNV_Y] && x < term->from->n[CNV_X]; x++)
     line[x * plane->from->channels] = (float)(scale * cnv_plan_tap(plane->plan, term->from, x, y));
 }
 
-/* The conjugate of the transform of a term's taps: taps are not mirrored. */
+/* Computes the conjugate of the transform of a term's taps, because a correlation does not mirror the taps. */
 static void
 fill_spectrum(const CpuPlane *plane, CpuTerm *term, CpuWorker *worker, const CpuSimd *simd)
 {
@@ -234,14 +235,15 @@ start(CpuPlane *plane, CpuWorker *worker)
 
 /* ---- a tile ---- */
 
-/* Of the upper half; the lower one may have one less. */
+/* Returns the number of rows in the upper half. The lower half may have one row less. */
 static int
 rows_of_half(const CpuTile *tile)
 {
   return (tile->bottom - tile->top + 1) / 2;
 }
 
-/* Loads a row of a half as term t needs it; without one nothing, so that nothing of another tile is left. */
+/* Loads a row of a half for term t, and zeros after it. is_row: FALSE for zeros only, which overwrite values of another
+ * tile. */
 static void
 load_line(CpuWorker *worker, const CpuTile *tile, int t, int y, gboolean is_row, float *line)
 {
@@ -277,7 +279,8 @@ transform_rows(CpuWorker *worker, const CpuTile *tile, int t)
   }
 }
 
-/* Transforms a term's columns and multiplies them; those of all terms are added up, and transformed back. */
+/* Transforms a term's columns, multiplies them by its spectrum, and transforms them back. Adds up the results of all
+ * terms. */
 static void
 transform_columns(CpuWorker *worker, const CpuTile *tile, int t)
 {

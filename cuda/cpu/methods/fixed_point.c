@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Narrow gaussians of 8 bits in 16-bit arithmetic, with twice as many numbers per vector as float32. Products are
- * rounded to 1/124 of a level along rows, and to 1/256 down columns, so that few samples are one off.
+ * Filters samples of 8 bits with narrow gaussians in 16-bit arithmetic, with twice as many numbers per vector as
+ * float32. Products are rounded to 1/124 of a level along rows, and to 1/256 down columns, so that few samples are one
+ * off.
  */
 #include "cpu/cpu.h"
 
@@ -11,14 +12,16 @@
 #include "plan/arith.h"
 #include "plan/component.h"
 
-#define ALONG 124.0 /* units of a level of sums along rows: twice as much, and a rounding, is within 16 bits */
-#define LOADED 64.0 /* and of what is loaded */
-#define DOWN 256.0  /* and of sums down columns */
-#define SLACK 1e-5  /* of gains that are 1 */
+#define ALONG 124.0 /* units per level of sums along rows: twice a sum, and a rounding, fit in 16 bits */
+#define LOADED 64.0 /* units per level of loaded samples */
+#define DOWN 256.0  /* units per level of sums down columns */
+#define SLACK 1e-5  /* tolerance for gains of 1 */
 
-#define FASTER 8.0 /* than float32: twice as many numbers in a vector, equal taps first added, two products at once */
+/* Speed relative to float32: twice as many numbers per vector, samples of equal taps added first, two products at
+ * once. */
+#define FASTER 8.0
 
-#define WIDTH_MAX 4096 /* samples of a tile's row */
+#define WIDTH_MAX 4096 /* most samples in a row of a tile */
 
 #define MOST_SLOTS (2 * CNV_CPU_FIXED_RADIUS + CNV_CPU_ROWS)
 
@@ -49,11 +52,12 @@ find_axis(CpuFixed *fixed, const CpuPlane *plane, int axis, double gain)
     fixed->tap[k] = (gint16)tap;
     rest -= tap;
   }
-  fixed->tap[0] = (gint16)rint(rest); /* for twice the sample, so that all have their sum */
+  fixed->tap[0] = (gint16)rint(rest); /* for twice the sample; rounded last, so that the taps add up to the gain */
   return rest <= G_MAXINT16;          /* FALSE for a single tap, whose gain is too large */
 }
 
-/* Sums of binomial taps often lie in the middle between two levels: only gaussians' never do. */
+/* Accepts only gaussians. Sums of other taps, such as binomial ones, are often halfway between two levels. The small
+ * errors of this method would then put many samples one off. */
 static gboolean
 fits(CpuPlane *plane)
 {
@@ -111,7 +115,7 @@ find_columns(CpuWorker *worker, const CpuTile *tile)
   return columns;
 }
 
-/* Returns the place of a loaded row. */
+/* Returns the address of the loaded row. */
 static gint16 *
 line_of(const CpuWorker *worker)
 {
@@ -135,7 +139,7 @@ load_pixels(const CpuColumns *columns, int first, int last, const guint8 *row)
   }
 }
 
-/* Loads row y of the field, -1 for a missing one. */
+/* Loads row y of the field. y: -1 for a missing row. */
 static void
 load_row(const CpuColumns *columns, int y)
 {
@@ -149,7 +153,8 @@ load_row(const CpuColumns *columns, int y)
     return;
   }
   cnv_cpu_prefetch(tile, columns->inside, columns->end, y + CNV_CPU_AHEAD);
-  inside += (inside - columns->first) * channels % 2 && inside < columns->end; /* whose first sample is an even one */
+  inside += (inside - columns->first) * channels % 2 && inside < columns->end; /* its first sample must be an even
+                                                                                  one */
   load_pixels(columns, columns->first, inside, row);
   tile->frame->simd->fixed->load(line_of(columns->worker) + (inside - columns->first) * channels / 2, plane->short_odd,
                                  row + inside * channels, (columns->end - inside) * channels);
@@ -165,7 +170,7 @@ row_of(const CpuTile *tile, const CnvFrame *frame, int y)
   return cnv_component_at(frame, &tile->plane->from->component[0], job, tile->first + job->move_x, y + job->move_y);
 }
 
-/* Stores CNV_CPU_ROWS rows of output, as far as the tile goes. */
+/* Stores CNV_CPU_ROWS rows of output, or fewer at the end of the tile. */
 static void
 fill_rows(CpuWorker *worker, const CpuTile *tile, int y, const gint16 *const *rows)
 {
@@ -181,7 +186,7 @@ fill_rows(CpuWorker *worker, const CpuTile *tile, int y, const gint16 *const *ro
     simd->merge(to[i], row_of(tile, &tile->frame->in, y + i), plane->mask, n);
 }
 
-/* Returns the weight of each sample of a row, of 255. */
+/* Returns the weight of each sample of a row, 255 for 1. */
 static const guint8 *
 weights_of(CpuWorker *worker, const CpuTile *tile, int y)
 {
@@ -212,14 +217,15 @@ composite_shared_row(CpuWorker *worker, const CpuTile *tile, int y, const gint16
   const CpuPlane *plane = tile->plane;
   float *acc = worker->term[0].acc;
 
-  for (int i = 0; i < cnv_cpu_samples(tile); i += 2) /* 0.25: the other way rounds to even */
+  for (int i = 0; i < cnv_cpu_samples(tile); i += 2) /* 0.25: rounds ties up, because cnv_cpu_store_row rounds them to
+                                                        even */
     for (int half = 0; half < 2; half++)
       acc[i + half] = ((sums[half * plane->short_odd + i / 2] + 0.25f) / (float)DOWN + 127.5f - plane->from->mid[0]) /
                       plane->samples.gain[i + half];
   cnv_cpu_store_row(worker, tile, y, acc);
 }
 
-/* Composites CNV_CPU_ROWS rows of output of a job with coverage, as far as the tile goes. */
+/* Composites CNV_CPU_ROWS rows of output of a job with coverage, or fewer at the end of the tile. */
 static void
 composite_rows(CpuWorker *worker, const CpuTile *tile, int y, const gint16 *const *rows)
 {
@@ -248,7 +254,7 @@ run(CpuWorker *worker, const CpuTile *tile)
   const CpuFixed *along = &plane->fixed[CNV_X], *down = &plane->fixed[CNV_Y];
   const CpuColumns columns = find_columns(worker, tile);
   int n = cnv_cpu_samples(tile), slots = plane->slots, filled = 0, previous = 0;
-  const gint16 *rows[2 * MOST_SLOTS]; /* of the ring, twice over */
+  const gint16 *rows[2 * MOST_SLOTS]; /* of the ring, stored twice */
   gint16 *ring = worker->shorts + plane->short_stride + CNV_CPU_FIXED_BLOCK;
   const gint16 *middle = line_of(worker) + (tile->first - columns.first) * along->channels / 2;
 

@@ -7,8 +7,8 @@
 extern const CpuMethod cnv_cpu_averages, cnv_cpu_decimated, cnv_cpu_dense, cnv_cpu_fft, cnv_cpu_fixed_point,
     cnv_cpu_mosaic, cnv_cpu_prefix_sum, cnv_cpu_reference, cnv_cpu_running_sum;
 
-/* Of methods that cost the same the first is taken. Fast ones come first: those after them then seldom have to look for
- * taps. */
+/* Among methods of equal cost, the first is chosen. Fast methods come first, so that later ones seldom have to search
+ * for taps. */
 static const CpuMethod *const methods[] = {
     &cnv_cpu_averages,   &cnv_cpu_fixed_point, &cnv_cpu_decimated, &cnv_cpu_running_sum, &cnv_cpu_rows,
     &cnv_cpu_prefix_sum, &cnv_cpu_dense,       &cnv_cpu_fft,       &cnv_cpu_mosaic,      &cnv_cpu_reference,

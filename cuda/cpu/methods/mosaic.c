@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Mosaic: means of cells, one row of cells after the other. Vector code adds up the columns of a row of cells, then the
- * columns of each cell are added.
+ * Computes the means of a mosaic's cells, one row of cells after another. Vector code adds up each column of samples in
+ * a row of cells. Then the sums of each cell's columns are added.
  */
 #include "cpu/cpu.h"
 
 #include <string.h>
 
-#define ROWS_MAX 16 /* added up in float32, which is exact for this number of 16-bit samples; double adds these sums */
+/* Rows added up in float32, which is exact for this number of 16-bit samples. Their sums are added in double. */
+#define ROWS_MAX 16
 
 static void
 lay_out(CpuWorker *worker, const CpuPlane *plane, CpuArena *arena)
@@ -16,7 +17,7 @@ lay_out(CpuWorker *worker, const CpuPlane *plane, CpuArena *arena)
   worker->cells = cnv_cpu_take(arena, plane->widest, sizeof(double));
 }
 
-/* Adds up the columns of a part of some cells. */
+/* Adds up the columns of a part of a row of cells. */
 static void
 sum_columns(CpuWorker *worker, const CpuTile *part)
 {
@@ -36,7 +37,7 @@ sum_columns(CpuWorker *worker, const CpuTile *part)
   }
 }
 
-/* Adds the columns of a part to the sums of their cells, of which the first is number `first`. */
+/* Adds the columns of a part to the sums of their cells. first: number of the first cell. */
 static void
 add_columns(const CpuWorker *worker, const CpuTile *part, int first)
 {
@@ -68,7 +69,7 @@ sum_cells(CpuWorker *worker, const CpuTile *cells)
   }
 }
 
-/* Fills each pixel of a tile's row with the mean of its cell, of `rows` rows. */
+/* Fills each pixel of a tile's row with the mean of its cell. rows: of the cell. */
 static void
 spread(const CpuWorker *worker, const CpuTile *tile, int rows)
 {
@@ -98,7 +99,7 @@ make_means(CpuWorker *worker, const CpuTile *tile, int y)
   const CnvJob *job = tile->job;
   int first = cnv_cell_of(plane, job, CNV_X, tile->first), end = cnv_cell_of(plane, job, CNV_X, tile->last - 1) + 1;
   int row = cnv_cell_of(plane, job, CNV_Y, y);
-  CpuTile cells = *tile; /* those that the tile lies in, whole */
+  CpuTile cells = *tile; /* the cells that the tile meets, not cut off */
 
   cells.first = cnv_cell_edge(plane, job, CNV_X, first);
   cells.last = cnv_cell_edge(plane, job, CNV_X, end);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Taps that are piecewise constant down a column, like those of a box or a disk. The ring has prefix sums of the columns
- * of samples, of which only steps count: places where a tap differs from the one above it. The taps of a box are a row
- * times a column: their steps are those of the column, and the row filters what they add up to.
+ * Filters with taps that are piecewise constant down a column, such as those of a box or a disk. The ring holds prefix
+ * sums of the columns of samples. Only their values at steps are used: rows in which a tap differs from the tap above
+ * it. The taps of a box are a row times a column. The steps of the column are added up first, and the row filters the
+ * results.
  *
- * Prefix sums of integers are exact, in float32 or, if they would become too large, in double. Then their start does not
- * matter. Steps of a dense kernel need not be exact, so their prefix sums start at fixed rows.
+ * Prefix sums of integers are exact, in float32 or, if they would become too large, in double. Results then do not
+ * depend on the row in which they start. Steps of a dense kernel need not be exact, so their prefix sums start at fixed
+ * rows.
  */
 #include "cpu/cpu.h"
 
@@ -15,13 +17,13 @@
 
 #define EXACT 16777216.0 /* float32 holds all integers up to here */
 #define DISK_UNIT 64     /* taps of a disk are multiples of 1 / 64 */
-#define SUMMED_LEAST 100 /* dense taps */
-#define RESTART 128      /* rows: few beside those that a tile makes, many beside those of the taps */
+#define SUMMED_LEAST 100 /* fewest dense taps */
+#define RESTART 128      /* rows between starts of dense prefix sums: many relative to the taps */
 #define BOX_RING 64      /* the ring of a box may be this many times as large as cache: few of its rows are read */
-#define STEP_COST 2.5    /* products */
-#define SUM_COST 4       /* of a row of prefix sums */
+#define STEP_COST 2.5    /* of a step, in products */
+#define SUM_COST 4       /* of a prefix sum, in products */
 
-/* Returns tap y of column x; of a row times a column that of the column. */
+/* Returns tap y of column x or, for a row times a column, of the column. */
 static double
 tap_of(const CpuPlane *plane, const CnvTerm *term, int x, int y)
 {
@@ -49,7 +51,8 @@ find_steps(const CpuPlane *plane, const CnvTerm *term, CpuStep *steps)
   return n;
 }
 
-/* Returns the least power of two, at most DISK_UNIT, by which all taps of a column become integers; 0: there is none. */
+/* Returns the least power of two, at most DISK_UNIT, that makes all taps of a column integers if they are multiplied by
+ * it; 0: there is none. */
 static int
 find_unit(const CpuPlane *plane, const CnvTerm *term)
 {
@@ -90,14 +93,14 @@ has_integers(const CpuPlane *plane)
   return plane->plan->n_temporal_taps == 1;
 }
 
-/* Returns the rows whose prefix sums, times taps that are multiples of 1 / unit, float32 holds exactly. */
+/* Returns the number of rows whose prefix sums, times taps that are multiples of 1 / unit, float32 holds exactly. */
 static int
 exact_rows(const CpuPlane *plane, int unit)
 {
   return (int)MIN(EXACT / (unit * largest_sample(plane)), G_MAXINT / 2);
 }
 
-/* Of a row times a column, the row filters too. */
+/* Returns the cost of steps and, for a row times a column, of prefix sums and of the filter along rows. */
 static double
 cost(const CpuPlane *plane, int samples, int rows)
 {
@@ -124,7 +127,7 @@ fits(CpuPlane *plane)
   return !cnv_cpu_divides(plane) && plane->plan->n_temporal_taps == 1 && plane->slots < most;
 }
 
-/* Dense: prefix sums start at fixed rows. */
+/* Sets the fixed rows at which prefix sums start, for dense taps. */
 static void
 shape_dense(CpuPlane *plane)
 {
@@ -132,7 +135,8 @@ shape_dense(CpuPlane *plane)
     plane->restart[CNV_Y] /= 2;
 }
 
-/* A row times a column: tiles are as high as float32 permits. If that is too low, sums are double. */
+/* Sets the height of tiles for a row times a column: as high as float32 permits. If that is too low, sums are in
+ * double. */
 static void
 shape_box(CpuPlane *plane)
 {
@@ -163,7 +167,7 @@ shape(CpuPlane *plane)
   (plane->dense ? shape_dense : shape_box)(plane);
 }
 
-/* Tiles are parts of what is between two starts. */
+/* Divides the rows between two starts of prefix sums into tiles. */
 static void
 size_tiles(const CpuPlane *plane, const CnvJob *job, int threads, int size[CNV_N_AXES])
 {
@@ -212,7 +216,7 @@ add_row(CpuWorker *worker, const CpuTile *tile, int t, int y, float *to, const f
     simd->accumulate(to, above, state->entering, n);
 }
 
-/* Makes the prefix sums above a tile's first row of taps. */
+/* Computes the prefix sums above a tile's first row of taps. */
 static void
 start_sums(CpuWorker *worker, const CpuTile *tile, int t, float *to)
 {

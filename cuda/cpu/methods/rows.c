@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A row of taps times a column. The ring has rows that are filtered along x.
+ * Filters with a row of taps times a column. The ring holds rows that are already filtered along x.
  */
 #include "cpu/cpu.h"
 

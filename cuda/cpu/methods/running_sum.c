@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Taps that are sums of cosines on both axes, by running sums: the time hardly depends on the number of taps. A tile is
- * filtered in bands of CNV_CPU_BAND rows: first down its columns, many side by side, then along its rows, all of the band
- * side by side. Rows are loaded twice, when they enter the sums and when they leave them.
+ * Filters with taps that are sums of cosines along both axes, by running sums, so that the time hardly depends on the
+ * number of taps. A tile is filtered in bands of CNV_CPU_BAND rows: first down many adjacent columns at once, then
+ * along all rows of the band at once. Rows are loaded twice, when they enter the sums and when they leave them.
  */
 #include "cpu/cpu.h"
 
 #include "plan/arith.h"
 
-#define WIDTH_MAX 8192 /* samples of a tile's row */
+#define WIDTH_MAX 8192 /* most samples in a row of a tile */
 
-/* Least distance between starts of sums, and at least the taps. A smaller one makes more tiles for many threads and less
- * work beside a region, but more starts. Along rows of more than 8 bits a larger one would not be exact enough. */
+/* Least distance between restarts of sums. A smaller one makes more tiles for many threads and less work beside a
+ * region, but more restarts. RESTART is raised to the number of taps. Along rows of more than 8 bits, sums over a
+ * distance above RESTART_DEEP would not be exact enough. */
 #define RESTART 256
 #define RESTART_DEEP 128
 
 /* ---- columns ---- */
 
-/* Returns the columns that are loaded at a time: whole blocks of samples. */
+/* Returns the number of columns that are loaded at a time: whole blocks of samples. */
 static int
 chunk_of(const CpuTile *tile)
 {
@@ -54,7 +55,7 @@ start_columns(const CpuColumns *columns, int y, int x, int last, CpuSlide slide)
   }
 }
 
-/* Computes sums down the columns for rows y to end - 1; those of a column are stored side by side. */
+/* Computes sums down the columns for rows y to end - 1. The sums of a column are stored side by side. */
 static void
 slide_down(const CpuColumns *columns, int y, int end)
 {
@@ -91,8 +92,8 @@ slide_down(const CpuColumns *columns, int y, int end)
 
 /* ---- rows ---- */
 
-/* Computes sums along the rows of a band: rows of the term's sums from the tile's first pixel on. Columns are counted
- * from the place where sums start. */
+/* Computes sums along the rows of a band, and stores them in the term's sums from the tile's first pixel on. Columns
+ * are counted from the start of the sums. */
 static void
 slide_along(CpuWorker *worker, const CpuTile *tile)
 {
@@ -128,14 +129,14 @@ slide_along(CpuWorker *worker, const CpuTile *tile)
   }
 }
 
-/* Returns a distance between starts, in whole bands, that divides the size into nearly equal parts. */
+/* Returns a distance between restarts, in whole bands, that divides the size into nearly equal parts. */
 static int
 restart_after(int size, int least)
 {
   return cnv_divide_up(cnv_divide_up(size, MAX(size / least, 1)), CNV_CPU_BAND) * CNV_CPU_BAND;
 }
 
-/* Tiles are as wide as the cache permits for a band of rows. They end where sums start anew. */
+/* Tiles are as wide as the cache permits for a band of rows. They end where sums restart. */
 static void
 shape(CpuPlane *plane)
 {
@@ -151,8 +152,8 @@ shape(CpuPlane *plane)
   plane->term[0].slots = 0; /* there is no ring */
 }
 
-/* Tiles are as high as the distance between starts. Each thread has several if the taps are short relative to a tile's
- * width. */
+/* Tiles are as high as the distance between restarts. Each thread has several if the taps are short relative to a
+ * tile's width. */
 static void
 size_tiles(const CpuPlane *plane, const CnvJob *job, int threads, int size[CNV_N_AXES])
 {
@@ -178,7 +179,7 @@ fill(CpuPlane *plane, CpuArena *arena)
   }
 }
 
-/* A few columns beyond the apron are read, without effect. */
+/* Includes a few columns beyond the apron, which are read without effect. */
 static void
 lay_out(CpuWorker *worker, const CpuPlane *plane, CpuArena *arena)
 {

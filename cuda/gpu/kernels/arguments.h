@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "plan/cells.h"
+#include "plan/noise_limits.h"
 
 /* Most floats of taps in constant memory: the 64 KiB of a module. Kernel arguments are elsewhere. */
 #define CNV_CONSTANT_TAPS 16384
@@ -103,9 +104,9 @@ typedef struct {
 } CnvBlockJob;
 
 /* The frames of a history that are added up, each with a weight. delta: bytes from the frame `in` to each, multiples of
- * CNV_SOURCE_STEP. n = 0: there is only `in`. */
+ * CNV_SOURCE_STEP. n = 0: there is only `in`. center: index of `in`. */
 typedef struct {
-  int n;
+  int n, center;
   float weight[CNV_ARGS_SOURCES];
   int64_t delta[CNV_ARGS_SOURCES];
   int64_t first; /* the least delta, or 0 */
@@ -117,6 +118,13 @@ typedef struct {
 } CnvSources;
 
 #define CNV_SOURCE_STEP 256
+
+/* The thresholds over time (plan/plan.h) of the format's planes, as fractions of full scale. measured: device address
+ * of those that follow from the noise (CnvNoiseState.threshold); 0: they are `given`. */
+typedef struct {
+  float given[CNV_MAX_PLANES];
+  uint64_t measured;
+} CnvThresholds;
 
 /* Device addresses of planes, and their strides in bytes. */
 typedef struct {
@@ -131,6 +139,8 @@ typedef struct {
   int n_jobs;
   uint64_t sums; /* float32 row sums */
   CnvSources sources;
+  int averages; /* stage_in: averages the sources with a threshold; their staged form is a single frame */
+  CnvThresholds thresholds;
   CnvAddresses in, out;                           /* planes of memory */
   CnvAddresses staged_in, staged_out;             /* float32 components of a plan's planes */
   int64_t staged_size;                            /* bytes from the staged form of one source to that of the next */
@@ -138,6 +148,38 @@ typedef struct {
   uint64_t texture_start[CNV_MAX_PLANES];         /* address of the first sample, at or before `in` */
   int is_first;                                   /* CnvKernelKind.is_first */
 } CnvBlockArgs;
+
+/* The state of the noise in device memory, by plane of the format: the latest measurements, as fractions of full
+ * scale; the threshold that follows; how many blocks of threads have measured, 0 between launches; and what they have
+ * found: the noise of each block of samples, or one of the numbers below. */
+#define CNV_NOISE_FOUND (CNV_NOISE_BLOCKS * CNV_NOISE_BLOCKS * CNV_MAX_CHANNELS)
+#define CNV_NOISE_EQUAL -1.0f   /* its samples are equal in both frames */
+#define CNV_NOISE_UNKNOWN -2.0f /* its noise is clipped, or there is no such block */
+typedef struct {
+  float sigma[CNV_MAX_PLANES][CNV_NOISE_FRAMES];
+  float threshold[CNV_MAX_PLANES];
+  uint32_t done[CNV_MAX_PLANES];
+  float found[CNV_MAX_PLANES][CNV_NOISE_FOUND];
+} CnvNoiseState;
+
+/* A plane of the format: pixels, and its components; bytes 0: one that is not measured. */
+typedef struct {
+  int width, height, channels;
+  CnvComponent component[CNV_MAX_CHANNELS];
+} CnvNoisePlane;
+
+/* The arguments of noise, which measures the noise between two frames of a history (plan/noise.h). blockIdx.x is a row
+ * of blocks of samples, blockIdx.y the plane. */
+#define CNV_NOISE_THREADS 256
+
+typedef struct {
+  CnvNoisePlane plane[CNV_MAX_PLANES];
+  CnvAddresses in; /* the output's frame */
+  int64_t delta;   /* bytes from it to the frame it is compared with */
+  int n;           /* measurements before this one */
+  uint64_t state;  /* device address of CnvNoiseState */
+  uint64_t seen;   /* address in page-locked memory of a copy of the thresholds, for statistics */
+} CnvNoiseArgs;
 
 /* The arguments of cover, which computes the coverage of jobs: device addresses of CnvBlockJob, of the arrays of
  * CnvCover, and of the coverage. */
@@ -383,6 +425,13 @@ cnv_ring_bytes(int bytes, int pitch, int k_x, int steps, int blocks, int parts)
 #define CNV_ONE_TAP_BYTES 512
 #define CNV_ONE_TAP_ROWS 16
 
+/* average: warps of a block; samples that a thread filters side by side; samples of a tile's width, since the first and
+ * last lane of a warp only read neighbours; rows of a tile. */
+#define CNV_AVERAGE_WARPS 8
+#define CNV_AVERAGE_SAMPLES 4
+#define CNV_AVERAGE_WIDTH (30 * CNV_AVERAGE_SAMPLES)
+#define CNV_AVERAGE_ROWS 64
+
 /* fused: samples of a tile's row with its apron, rows that a block filters at a time, rows of a tile, and groups of
  * eight taps of an axis after the first tap. */
 #define CNV_FUSED_LOADED 256
@@ -422,7 +471,7 @@ typedef struct {
 /* Lanes that compute a sample of decimate_again together: each reads at most two rows. shift: log2 of the step along y.
  */
 #define CNV_DECIMATE_AGAIN_LANES(shift) (2 << (shift))
-/* Rows of a tile of interpolate: MORE if that still gives enough blocks for the whole GPU. */
+/* Rows of a tile of interpolate, by plane: MORE if enough blocks remain and fit the GPU (gpu/decimated.c). */
 #define CNV_INTERPOLATE_ROWS 64
 #define CNV_INTERPOLATE_MORE_ROWS 128
 
@@ -513,6 +562,7 @@ typedef struct {
   int pointers;   /* index in the launch's addresses and strides */
 
   CnvJob job;
+  int format_plane;             /* average: as in CnvPlane */
   int first_block, inner_block; /* first block of the tiles at the edges, and of the inner tiles (cnv_tile_edges) */
   int columns, rows;            /* columns: tiles of a row; rows: of a tile */
   int last_row;                 /* number of the last row of tiles */
@@ -615,4 +665,5 @@ typedef struct {
   CnvAddresses in, out;
   CnvTileJob job[CNV_TILE_JOBS_INLINE];
   CnvSources sources;
+  CnvThresholds thresholds;
 } CnvTileArgs;

@@ -268,6 +268,13 @@ weight_at(const CnvBlock &b, int px, int py)
   return (float)__ldg(cnv_job_weights(&b.job, (const uint8_t *)b.coverage, b.job.x + px, b.job.y + py)) / 255.0f;
 }
 
+/* Returns the threshold over time of a plane of the format, as a fraction of full scale. */
+__device__ static float
+threshold_of(const CnvThresholds &thresholds, int plane)
+{
+  return thresholds.measured ? __ldcg((const float *)thresholds.measured + plane) : thresholds.given[plane];
+}
+
 /* ---- renormalize ---- */
 
 /* Returns S/P of border.h. */

@@ -11,11 +11,11 @@
  *            of f16, already have the layout of this operand
  *
  * The numbers k of samples, and the rows of A of outputs, may be assigned in any order (gpu/blur.c). They are assigned
- * so that the four samples of a word are a lane's two pairs of k, and a lane's results are four neighbours of a row.
+ * so that the four samples of a word are a lane's two pairs of k. A lane's results are then four neighbours of a row.
  *
- * One instruction makes 1024 + x of a sample x, because the f16 number with the bits 0x6400 | x is 1024 + x. Sums over
- * A begin at -(1024 + mid) times the sum of the taps, so that row sums are about 0, where f16 is finest. The second
- * product gives 1024 + level. There the step of f16 is 1, so rounding to f16 rounds to a level.
+ * One instruction converts a sample x to 1024 + x, because the f16 number with the bits 0x6400 | x is 1024 + x. Sums
+ * over A begin at -(1024 + mid) times the sum of the taps, so that row sums are about 0, where f16 is finest. The
+ * second product gives 1024 + level. There the step of f16 is 1, so rounding to f16 rounds to a level.
  *
  * SPLIT: each tap and each row sum is two f16 numbers, together nearly as precise as float32. This is for samples of
  * more than 8 bits, and for taps of both signs.
@@ -136,7 +136,7 @@ sum_rows(float (&sum)[2][M][4], int from, int pitch, const B &bands, const S &sa
 }
 
 /* Rounds a lane's row sums of 16 rows by 16 samples to f16: x and y have the first eight samples, of eight rows each; z
- * and w have the other eight. A second part has what is left after rounding. */
+ * and w have the other eight. A second part has the rests after rounding. */
 template <int PARTS>
 __device__ static void
 pack_parts(uint4 (&to)[PARTS], const float (&low)[4], const float (&high)[4])
@@ -275,7 +275,7 @@ struct Factors {
 };
 
 /* Converts levels of 16 rows by 16 samples to a lane's words of samples, of rows g and g + 8. center: returns the
- * input's word at the place of either. blends: blends by the weights that `word` has. */
+ * input's word at one of these rows. blends: blends by the weights that `word` has. */
 template <typename T, BlurMode MODE, typename W, typename Center>
 __device__ static void
 levels_to_words(W (&word)[2], const float (&level)[2][4], const CnvTileJob &s, const Factors &factors,
@@ -434,9 +434,9 @@ blur_rows(const TileParams &params, BlurLane lane, const S &samples, const BX &b
   }
 }
 
-/* K_X, K_Y: steps of 16 samples and of 16 rows that 16 outputs read. M: groups of 16 samples that a warp computes side
- * by side. BLENDS: jobs may have coverage or renormalize. With the code to renormalize in both forms, variant 2x2 would
- * spill registers. */
+/* Filters a tile. K_X, K_Y: steps of 16 samples and of 16 rows that 16 outputs read. M: groups of 16 samples that a
+ * warp computes side by side. BLENDS: jobs may have coverage or renormalize. With the code to renormalize in both
+ * forms, variant 2x2 would spill registers. */
 template <typename T, int K_X, int K_Y, int M, bool SPLIT, bool OVER_TIME, bool BLENDS>
 __device__ static void
 blur(const CnvTileArgs &l)

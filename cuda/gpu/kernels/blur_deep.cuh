@@ -18,7 +18,7 @@
 /* If this is added to a float32 number, the lower bits of the sum are the nearest integer. */
 #define CNV_DEEP_ROUND 12582912.0f
 
-/* Where the 16 bits of a job's samples have their value. */
+/* The position of the value in the 16 bits of a job's samples. */
 struct DeepBits {
   int low, high;      /* shifts to the lower 6 bits, and to those above */
   uint32_t high_mask; /* of two samples */

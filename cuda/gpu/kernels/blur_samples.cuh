@@ -16,7 +16,7 @@ halves_of(float low, float high)
   return *(const uint32_t *)&pair;
 }
 
-/* Returns what is left of two numbers after rounding to f16. pair: the rounded numbers. */
+/* Returns the rests of two numbers after rounding to f16. pair: the rounded numbers. */
 __device__ static uint32_t
 rest_of(uint32_t pair, float low, float high)
 {
@@ -25,7 +25,7 @@ rest_of(uint32_t pair, float low, float high)
   return halves_of(low - taken.x, high - taken.y);
 }
 
-/* Where a sample of 16 bits has its level: the shift, and a mask for two levels. */
+/* The position of the level in a sample of 16 bits: the shift, and a mask for two levels. */
 struct SampleBits {
   int shift;
   uint32_t mask;
@@ -89,7 +89,7 @@ template <typename T> struct Samples {
   }
 };
 
-/* Loads sums over time (sum_frames), which are relative to mid. For samples of 16 bits, a second part has what is left
+/* Loads sums over time (sum_frames), which are relative to mid. For samples of 16 bits, a second part has the rests
  * after rounding to f16. */
 template <typename T> struct SamplesOverTime {
   static constexpr int parts = sizeof(T);
@@ -143,8 +143,8 @@ add_frames(uint32_t (&sum)[8], const uint4 &first, const uint4 &second, uint32_t
   }
 }
 
-/* Returns what replaces word i of 16 bytes in the tiles of the first frame (x) and of the second frame (y). 8 bits: the
- * two pairs of four sums; 16 bits: a pair of sums, and what is left after rounding. */
+/* Returns the words that replace word i of 16 bytes in the tiles of the first frame (x) and of the second frame (y). 8
+ * bits: the two pairs of four sums; 16 bits: a pair of sums, and their rests after rounding. */
 __device__ static uint2
 pack_over_time(const float *sum, uint8_t, int i)
 {

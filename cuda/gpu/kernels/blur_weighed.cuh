@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Normalised convolution (convolve/work.h): as blur.cuh, but each sample x is multiplied by its weight w, and two sums
- * of the taps are made, N of these products and D of the weights. The level is mid + N / D, blended by the sample's own
- * weight. The tile of weights has the tile's apron, and lies behind it in shared memory.
+ * Normalised convolution (convolve/work.h). Like blur.cuh, but each sample minus mid is multiplied by its weight w, and
+ * two sums are computed with the taps: N of these products, and D of the weights. The level is mid + N / D, blended by
+ * the sample's own weight. The tile of weights has the tile's apron, and follows the tile in shared memory.
  *
- * An f16 number whose bits are a weight is w / 2^24, exact though below the normal range, and 0x7400 | x is 16384 + 16
- * x. So a product is (x - mid) * w / 2^20, rounded to 11 bits, and row sums of products need no factor to be in the
- * range of f16; sums of weights are multiplied by 2^28. Where all weights are 0 both sums are 0.
+ * The f16 number whose bits are a weight w is w / 2^24, exact although below the normal range. The f16 number 0x7400 |
+ * x is 16384 + 16 x. So a product is (x - mid) * w / 2^20, rounded to 11 bits. Row sums of products are in the range of
+ * f16 without a factor. Row sums of weights are multiplied by 2^28. If all weights are 0, both sums are 0.
  */
 #pragma once
 
 #include "gpu/kernels/blur.cuh"
 
-/* Where the weights of a tile's samples go, and come from: those that the border mode finds; and 1 for samples of the
- * border colour, or 0 for missing ones. */
+/* Source and target of the weights of a tile's samples. A sample outside the window has the weight of the sample that
+ * the border mode finds. A sample of the border colour has weight 1, and a missing one 0. */
 struct TileWeights {
   TileBox box;
   uint8_t *to;
@@ -21,8 +21,8 @@ struct TileWeights {
   uint32_t missing;    /* four weights */
 };
 
-/* Puts the weights of 16 samples from x on, in all rows of the tile but those of other threads. All of them are in the
- * job's window. */
+/* Stores the weights of 16 samples, number `chunk` of each row, in the thread's rows of the tile. All these samples are
+ * in the job's window. */
 template <WeightLoad BY>
 __device__ static void
 put_weight_chunks(const CnvTileArgs &l, const TileParams &params, const TileWeights &w, int chunk)
@@ -49,7 +49,7 @@ put_weight_chunks(const CnvTileArgs &l, const TileParams &params, const TileWeig
   }
 }
 
-/* Puts the weights of samples that are not in such 16: before number `left`, and from number `right` on. */
+/* Stores the weights of all other samples: those before chunk `left`, and those from chunk `right` on. */
 __device__ static void
 put_weight_words(const TileParams &params, const TileWeights &w, int left, int right)
 {
@@ -76,7 +76,7 @@ put_weight_words(const TileParams &params, const TileWeights &w, int left, int r
   }
 }
 
-/* Puts the weights of the tile's samples behind it, by all threads. */
+/* Stores the weights of the tile's samples after the tile. Called by all threads. */
 __device__ static void
 put_tile_weights(const CnvTileArgs &l, const TileParams &params, const TileShape &shape)
 {
@@ -99,7 +99,7 @@ put_tile_weights(const CnvTileArgs &l, const TileParams &params, const TileShape
   put_weight_words(params, w, left, right);
 }
 
-/* Four samples as multiplied: two pairs of products, and two of weights. */
+/* Four samples as operands: two pairs of products, and two pairs of weights. */
 struct WeighedWord {
   uint2 product, weight;
 };
@@ -124,7 +124,7 @@ weigh_word(const uint8_t *at, int frame_bytes, __half2 taken_off)
   return word;
 }
 
-/* As sum_rows, of eight rows. */
+/* Computes sums along rows like sum_rows, of products and of weights, for eight rows. */
 template <int K_X, int M, typename B>
 __device__ static void
 sum_weighed_rows(float (&products)[M][4], float (&weights)[M][4], const uint8_t *row, int frame_bytes, const B &bands,
@@ -161,7 +161,7 @@ sum_weighed_rows(float (&products)[M][4], float (&weights)[M][4], const uint8_t 
       weights[m][i] *= 268435456.0f;
 }
 
-/* BLENDED_SUM + level of two sums; where both are 0, any level. */
+/* Returns BLENDED_SUM + the level of two sums; any level if both are 0. */
 __device__ static float
 weighed_level(float product, float weight, float gain, float fraction)
 {
@@ -171,7 +171,7 @@ weighed_level(float product, float weight, float gain, float fraction)
   return fmaf(__saturatef(fmaf(product * inverse, gain, fraction)), 255.0f, BLENDED_SUM);
 }
 
-/* As blur_rows. */
+/* Moves a warp down a tile as blur_rows does. */
 template <int K_X, int K_Y, int M, int WIDTH, typename BX, typename BY>
 __device__ static void
 blur_weighed_rows(const CnvTileJob &s, BlurLane lane, int frame_bytes, const BX &band_x, const BY &band_y)
@@ -230,8 +230,8 @@ blur_weighed_rows(const CnvTileJob &s, BlurLane lane, int frame_bytes, const BX 
   }
 }
 
-/* Makes the results of a tile that lies in shared memory. Tiles are CNV_TILE_BLENDED or, where no weight that counts is
- * below 1, CNV_TILE_FILTERED: these are done as by blur. */
+/* Computes the results of a tile in shared memory. Its kind is CNV_TILE_BLENDED or, if all weights that its results
+ * depend on are 1, CNV_TILE_FILTERED. Such a tile is filtered as by blur. */
 template <int K>
 __device__ static void
 weigh_tile(const CnvTileArgs &l, const TileParams &params)
@@ -259,7 +259,8 @@ weigh_tile(const CnvTileArgs &l, const TileParams &params)
     blur_weighed_rows<K, K, M, width>(params.s, at, CNV_TILE_BYTES(pitch, tile.box_rows), band_x, band_y);
 }
 
-/* K: steps along either axis; that of 3 does jobs of 2 as well, whose tiles have rows of the same length. */
+/* Filters a tile by normalised convolution. K: steps along either axis. The kernel for 3 also filters jobs of 2, whose
+ * tiles have rows of the same length. */
 template <int K>
 __device__ static void
 blur_weighed(const CnvTileArgs &l)

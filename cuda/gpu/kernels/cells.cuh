@@ -58,7 +58,7 @@ add_chunk(uint32_t (&sum)[8], const uint4 &chunk, uint32_t mask)
   }
 }
 
-/* Adds up to CNV_CELLS_BATCH rows, whose loads are in flight at once. */
+/* Adds n rows, but at most CNV_CELLS_BATCH, to sums. Their loads are in flight at once. */
 template <typename T>
 __device__ static void
 add_rows(uint32_t (&sum)[8], uint64_t at, int64_t step, int n, uint32_t mask)
@@ -78,7 +78,7 @@ add_rows(uint32_t (&sum)[8], uint64_t at, int64_t step, int n, uint32_t mask)
       add_chunk<T>(sum, chunk[i], mask);
 }
 
-/* Loads the first bytes of a chunk: those after them may be outside the frame's memory. */
+/* Loads the first bytes of a chunk. Later bytes may be outside the frame's memory. */
 __device__ static uint4
 load_part(uint64_t at, int bytes)
 {
@@ -222,7 +222,7 @@ add_slices(const uint32_t *at, int slices, int step, int lane, int lanes)
   return sum;
 }
 
-/* Writes the means of the turn's cells into rows of outputs; or their sums to memory. */
+/* Writes the means of the turn's cells into rows of outputs or, if only_sums, their sums to memory. */
 __device__ static void
 make_means(CellsShared &m, const CnvBlock &b, int first_row, int n_rows, bool only_sums)
 {
@@ -321,8 +321,8 @@ store_samples_of_chunk(const CnvBlock &b, const uint8_t *from, uint64_t out, uin
   }
 }
 
-/* The bytes of 16 that are stored, `begin` to `end` - 1: whole words, and up to two parts of the words before and after
- * these. */
+/* Bytes `begin` to `end` - 1 of 16, which are stored: whole words, and up to one part of a word before and one after
+ * them. */
 struct ChunkParts {
   int begin, end;
 

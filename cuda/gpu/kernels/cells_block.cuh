@@ -54,7 +54,7 @@ struct CellsShare {
 
 /* ---- the block ---- */
 
-/* edge_in returns the first pixel or row of cell k in the window, edge_out the first one in the job. */
+/* Return the first pixel or row of cell k: edge_in in the window, edge_out in the job. */
 __device__ static int
 edge_in(const CnvBlock &b, int axis, int k)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Coverage (plan/job.h) of 16 bytes of samples: a weight for each sample, as wide as the sample, so that weights fit
- * where the samples' results go.
+ * Coverage (plan/job.h) of 16 bytes of samples: a weight for each sample, as wide as the sample, so that weights fit in
+ * the place of the samples' results.
  */
 #pragma once
 
@@ -18,7 +18,7 @@ struct WeightColumn {
   uint32_t select[4]; /* __byte_perm selectors: 8 loaded bytes to the weights of each word of samples */
 };
 
-/* Returns the column of the samples from x on, where x is a multiple of 16 bytes. */
+/* Returns the column of the samples from x on. x must be a multiple of 16 bytes. */
 template <typename T>
 __device__ static WeightColumn
 weight_column(const CnvTileArgs &l, const CnvTileJob &s, int x)
@@ -54,7 +54,7 @@ load_weights(const WeightColumn &column, int row)
   const uint8_t *at = column.at + (int64_t)row * column.pitch;
   uint2 bytes = {};
 
-  /* The previous kernel may have written them, so loads bypass the first-level cache. */
+  /* The previous kernel may have written the weights, so loads bypass the first-level cache. */
   if (BY == WEIGHTS_BY_16)
     return __ldcg((const uint4 *)at);
   if (BY == WEIGHTS_BY_8)

@@ -2,9 +2,9 @@
  *
  * decimate: computes one sample per step x step pixels (CnvDecimation), by two products with banded matrices, as in
  * blur. Samples of 8 bits are multiplied as stored, by mma.m16n8k32 in u8, because a spline's taps are integers. Other
- * samples are multiplied as f16, which is exact too. A warp computes row sums of 16 rows by 16 samples. They become f16
- * relative to the tile's middle pixel, so that smooth content has small numbers, and flat content is exact. The second
- * product, with the taps along y, gives the samples.
+ * samples are multiplied as f16, which is exact too. A warp computes row sums of 16 rows by 16 samples. These sums are
+ * converted to f16 relative to the tile's middle pixel, so that smooth content has small numbers, and flat content is
+ * exact. The second product, with the taps along y, gives the samples.
  *
  * Channels are separated as they are loaded. If a tile is narrower than 64 samples, warps share its rows, and their
  * sums are added up before they are stored.
@@ -338,7 +338,7 @@ decimate_tile(const CnvTileArgs &l, const TileParams &params, const TileBox &box
   store_decimated<T, N>(l, s, sum, middle, column, row);
 }
 
-/* WIDE: three or four channels, else one or two. */
+/* Decimates a tile. WIDE: three or four channels, else one or two. */
 template <typename T, bool WIDE>
 __device__ static void
 decimate(const CnvTileArgs &l)
@@ -396,9 +396,9 @@ decimate(const CnvTileArgs &l)
   }
 }
 
-/* decimate_again: computes a coarse lattice from a finer one. The ratio of their steps is a power of two, and the taps are
- * the spline's for that ratio. Neighbouring lanes share the rows of a sample, so that their loads are in
- * flight at once. The margins of rows are computed in the same way. */
+/* Computes a coarse lattice from a finer one. The ratio of their steps is a power of two, and the taps are the spline's
+ * for that ratio. Neighbouring lanes share the rows of a sample, so that their loads are in flight at once. The margins
+ * of rows are computed in the same way. */
 __device__ static void
 decimate_again(const CnvTileArgs &l)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * dense: taps of any rank on the tensor cores, in integers, so sums are exact. mma.m16n8k32 multiplies samples, as
- * stored in memory, by digits of taps. A tap is digit[0] * 256^(D-1) + ... + digit[D-1]; digits are from -128 to 127. A
- * sample of 16 bits is two digits itself, so with taps of two digits there are sums for three powers of 256
- * (gpu/dense.c).
+ * dense: filters with taps of any rank on the tensor cores, in integers, so sums are exact. mma.m16n8k32 multiplies
+ * samples, as stored in memory, by digits of taps. A tap is digit[0] * 256^(D-1) + ... + digit[D-1]; digits are from
+ * -128 to 127. A sample of 16 bits is two digits itself, so with taps of two digits there are sums for three powers of
+ * 256 (gpu/dense.c).
  *
  *   S[y][x] = sum over rows of taps j, and over k, of I[y + j][k] * B[j][k][x]
  *             I: the image, 16 rows of a window (operand A); B: the taps of a row on the bytes that 8 outputs read
@@ -202,7 +202,8 @@ blend_sums(const int (&sums)[N][TERMS][D][4], const DenseEpilogue &f, bool absol
   }
 }
 
-/* ROWS: rows of taps whose words stay in registers; 0: any number, from memory. COLUMNS: samples side by side per warp.
+/* Filters a tile. ROWS: rows of taps whose words stay in registers; 0: any number, from memory. COLUMNS: samples side
+ * by side per warp.
  */
 template <typename T, int K, int TERMS, int D, int ROWS, int COLUMNS, bool BLENDS>
 __device__ static void
@@ -214,7 +215,7 @@ dense(const CnvTileArgs &l)
   constexpr int pitch = CNV_TILE_PITCH(16, CNV_TILE_WIDTH * bytes, lead * bytes);
   constexpr int row_bytes = CNV_TILE_WIDTH * bytes;
   constexpr TileShape shape = {CNV_TILE_WIDTH + 2 * apron / bytes, apron / bytes, pitch, row_bytes};
-  /* Warps side by side; the others filter the rows below. */
+  /* Warps side by side. All other warps filter the rows below. */
   constexpr int warps_x = CNV_TILE_WIDTH / COLUMNS, step = 16 * CNV_TILE_WARPS / warps_x;
   TileParams &params = block_params();
   uint64_t &barrier = block_barrier();

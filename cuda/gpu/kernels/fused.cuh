@@ -3,12 +3,12 @@
  * fused: both passes of separable taps of one term in one launch, in float32, from a tile with its apron in shared
  * memory (tile.cuh). A block moves down its tile by 16 rows at a time:
  *
- *   columns   a thread has four neighbouring samples and sums of eight rows: each sample is added to all sums that
- *             take it, as it comes
- *   rows      sums pass through shared memory, each channel apart; a thread makes eight neighbouring outputs of a
- *             channel, which take the place of rows of the tile that are done
+ *   columns   a thread has four neighbouring samples and sums of eight rows: it adds each sample, as it is loaded, to
+ *             all sums to which the sample contributes
+ *   rows      sums pass through shared memory, where channels are separate; a thread computes eight neighbouring
+ *             outputs of a channel, which overwrite rows of the tile that are no longer needed
  *
- * The taps of an axis are padded with zeros to groups of eight and one more.
+ * The taps of an axis are padded with zeros to groups of eight, plus one more tap.
  */
 #pragma once
 
@@ -17,15 +17,15 @@
 #define FUSED_OUTPUTS 8 /* outputs of a thread along an axis; also taps of a group */
 #define FUSED_TAPS (CNV_FUSED_MAX_TAPS + 15)
 
-/* Pitch of sums between channels and between rows, in units of four, so that the units that eight lanes read at once
- * (make_rows) are in different banks; and the sums of all rows, followed by zeros for taps that are zeros. */
+/* Pitch of sums between channels and between rows, in float4, so that the float4 that eight lanes read at once
+ * (make_rows) are in different banks. FUSED_SUMS: the sums of all rows, followed by zeros for taps that are zeros. */
 #define FUSED_CHANNEL_PITCH(channels) (CNV_FUSED_LOADED / 4 / (channels) + 1)
 #define FUSED_ROW_PITCH(channels) (CNV_FUSED_LOADED / 4 + 4 + (channels) % 2)
 #define FUSED_SUMS (CNV_FUSED_ROWS * FUSED_ROW_PITCH(1) + 8)
 
 /* Samples and sums are scaled by 2^-64, and levels by 2^-149. So the bits of a level, as a float32, are the integer
- * itself (negative if the level is), rounded once, ties to even, by the multiplication that computes it. Samples of 16
- * bits are used as stored, and so are 2^shift times as large. */
+ * itself (negative if the level is). The multiplication that computes it rounds once, ties to even. Samples of 16 bits
+ * are used as stored, and so are 2^shift times as large. */
 #define FUSED_INTEGERS 0x2b000000u /* as INTEGERS: + i is (2^23 + i) * 2^-64 */
 #define FUSED_UNIT (1.0f / 4294967296.0f / 4294967296.0f)
 #define FUSED_LEVEL (1.0f / 2097152.0f / 4294967296.0f / 4294967296.0f) /* 2^-85: sums to levels */
@@ -44,7 +44,7 @@ struct FusedNumbers {
   int taps;            /* taps of a row, with zeros before them */
 };
 
-/* A block's shared memory, beside its tile. */
+/* A block's shared memory, in addition to its tile. */
 struct Fused {
   TileParams params;
   alignas(8) uint64_t barrier;
@@ -84,7 +84,7 @@ fused_numbers(const CnvTileJob &s, int x, int width)
   return n;
 }
 
-/* Stores an axis' taps, times a frame's weight, between zeros. zeros: their number in front. */
+/* Stores an axis' taps, times a frame's weight, between zeros. zeros: number of zeros before them. */
 __device__ static void
 put_taps(float *taps, const CnvTerm &term, int axis, int zeros, float weight)
 {

@@ -5,9 +5,9 @@
  * in blur. A warp computes 16 pixels of each channel side by side, or 32 of one channel, and moves down a tile by 16
  * rows at a time.
  *
- * Samples become f16 relative to the window's middle sample, rounded to a level, so that smooth content has small
- * numbers, and flat content is exact. Registers hold row sums of four times eight rows of samples, which 16 rows of
- * outputs read. Row sums of samples of more than 8 bits are two f16 numbers.
+ * Samples are converted to f16 relative to the window's middle sample, which is rounded to a level. So smooth content
+ * has small numbers, and flat content is exact. Registers hold row sums of four times eight rows of samples, which 16
+ * rows of outputs read. Row sums of samples of more than 8 bits are two f16 numbers.
  */
 #pragma once
 
@@ -188,7 +188,7 @@ interpolate_rows(const TileParams &params, const InterpolateWindow &window, cons
 }
 
 /* Converts eight numbers of a lattice to f16 samples relative to a level. offset: minus that level, minus 2^23 times
- * the unit of a number. For samples of more than 8 bits, stores what is left after rounding `plane` numbers further on.
+ * the unit of a number. For samples of more than 8 bits, stores the rests after rounding `plane` numbers further on.
  */
 template <typename T>
 __device__ static void
@@ -363,7 +363,7 @@ interpolate_tile(const CnvTileArgs &l, TileParams &params, float4 *first)
   store_outputs<T, I::width, true, false>(l, params, {});
 }
 
-/* The tile of a block, and its job with all derived numbers. */
+/* Finds the tile of a block, and its job with all derived numbers. */
 template <typename T>
 __device__ static void
 begin_interpolate(const CnvTileArgs &l, TileParams &params)
@@ -391,7 +391,7 @@ begin_interpolate(const CnvTileArgs &l, TileParams &params)
   __syncthreads();
 }
 
-/* PIXELS: samples of 8 bits, of three or four channels; else of one or two. */
+/* Filters a tile. PIXELS: samples of 8 bits with three or four channels; else one or two channels. */
 template <typename T, bool PIXELS>
 __device__ static void
 interpolate(const CnvTileArgs &l)

@@ -3,10 +3,12 @@
  * The entries of the CUDA kernels in the module. Their arithmetic is that of plan.h. A launch of kernels with block
  * jobs filters planes of any size, number of channels and sample type, of any plan whose taps are in constant memory.
  */
+#include "gpu/kernels/average.cuh"
 #include "gpu/kernels/cells.cuh"
 #include "gpu/kernels/cover.cuh"
 #include "gpu/kernels/fused.cuh"
 #include "gpu/kernels/mosaic.cuh"
+#include "gpu/kernels/noise.cuh"
 #include "gpu/kernels/one_tap.cuh"
 #include "gpu/kernels/point.cuh"
 #include "gpu/kernels/separable.cuh"
@@ -91,6 +93,12 @@ extern "C" __global__ void __launch_bounds__(32 * CNV_COVER_HEIGHT) cnv_cover(co
   cover(l);
 }
 
+extern "C" __global__ void
+__launch_bounds__(CNV_NOISE_THREADS) cnv_noise(const IN_PLACE CnvNoiseArgs l)
+{
+  noise(l);
+}
+
 /* For sm_100 and newer the same kernels need more registers, and would spill. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
 #define FITTING(blocks) ((blocks) > 6 ? 5 : (blocks) > 3 ? (blocks)-1 : (blocks))
@@ -168,6 +176,11 @@ TILES(fused_u8, 6, fused<uint8_t>)
 TILES(fused_u16, 5, fused<uint16_t>)
 WARPS(one_tap_u8, CNV_ONE_TAP_WARPS, 32 / CNV_ONE_TAP_WARPS, one_tap<uint8_t>)
 WARPS(one_tap_u16, CNV_ONE_TAP_WARPS, 32 / CNV_ONE_TAP_WARPS, one_tap<uint16_t>)
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
+WARPS(average, CNV_AVERAGE_WARPS, 1, average)
+#else
+WARPS(average, CNV_AVERAGE_WARPS, 2, average)
+#endif
 #if __CUDA_ARCH__ >= 800 /* choice.c sees to it that older GPUs are asked for none of these */
 CNV_BLUR_PIXELS_VARIANTS(BLUR_PIXELS)
 CNV_BLUR_DEEP_VARIANTS(BLUR_DEEP)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * blur_ring: blur with many rows of taps: a tile with all of its apron would fill shared memory, and its row sums all
- * registers. A block moves down a strip of 64 samples, by BLOCKS times 16 rows per round. First it computes row sums
- * into a ring in shared memory, each warp 16 rows of the round, over all or half of the width. Then the products along
- * y read the ring, while the next round's rows are loaded: each warp computes two times 16 rows of outputs, so that one
- * read serves both.
+ * blur_ring: blur with many rows of taps. A tile with its whole apron would fill shared memory, and its row sums would
+ * fill the registers. A block moves down a strip of 64 samples, by BLOCKS times 16 rows per round. First it computes
+ * row sums into a ring in shared memory. Each warp computes 16 rows of the round, over all or half of the width. Then
+ * the products along y read the ring, while the next round's rows are loaded. Each warp computes two times 16 rows of
+ * outputs, so that one read serves both.
  */
 #pragma once
 

@@ -190,7 +190,7 @@ make_groups(CellsShared &m, const CnvBlock &b, int first_row, int n)
   }
 }
 
-/* Chosen as in cells_of_group() of gpu/cells.c. */
+/* Calls the code for the plane's samples. cells_of_group in gpu/cells.c has accepted them. */
 __device__ static void
 make_small_cells(CellsShared &m, const CnvBlock &b, int first_row, int n)
 {

@@ -22,11 +22,11 @@ component_at(const CnvAddresses &planes, const CnvComponent &component, int64_t 
   return planes.address[m] + row * planes.stride[m] + x * component.step + component.offset;
 }
 
-/* Returns the input's level of a component. */
+/* Returns the level of a component, of the input or of the frame `delta` bytes after it. */
 __device__ static float
-input_level(const CnvBlockArgs &l, const CnvComponent &component, int64_t x, int64_t row)
+input_level(const CnvBlockArgs &l, const CnvComponent &component, int64_t x, int64_t row, int64_t delta = 0)
 {
-  const uint32_t word = load_bits(component_at(l.in, component, x, row), component.bytes);
+  const uint32_t word = load_bits(component_at(l.in, component, x, row) + delta, component.bytes);
 
   return (float)(word >> component.shift & component_mask(component));
 }
@@ -62,6 +62,78 @@ stage_weight(const CnvBlock &b, const CnvBlockArgs &l, int px, int py)
   return alpha * __ldcg(cnv_job_weights(&b.job, (const uint8_t *)b.coverage, b.job.x + px, b.job.y + py));
 }
 
+/* Returns the coverage of a pixel of the window for a filter that weighs samples, else 1. */
+__device__ static float
+coverage_at(const CnvBlock &b, int x, int y)
+{
+  const CnvJob &job = b.job;
+
+  if (!b.a.covered)
+    return 1.0f;
+  if (job.coverage_pitch == 0)
+    return CNV_WEIGHT_ONE;
+  if (x < job.x || y < job.y || x >= job.x + job.width || y >= job.y + job.height)
+    return 0.0f;
+  return __ldcg(cnv_job_weights(&job, (const uint8_t *)b.coverage, x, y));
+}
+
+/* Returns the sum of the weights in time. */
+__device__ static float
+sum_of_weights(const CnvSources &sources)
+{
+  float sum = 0;
+
+  for (int k = 0; k < sources.n; k++)
+    sum += sources.weight[k];
+  return sum;
+}
+
+/* Returns the value of component c of a pixel, averaged over time with a threshold (plan/plan.h). */
+__device__ static float
+average_value(const CnvBlock &b, const CnvBlockArgs &l, int c, int x, int y)
+{
+  const CnvComponent &component = b.a.component[c];
+  const CnvJob &job = b.job;
+  const CnvSources &sources = l.sources;
+  const float threshold = threshold_of(l.thresholds, b.a.format_plane) * b.a.full[c];
+  float weight[9], own[9], weights = 0, found = 0, sum = 0;
+  int columns[3];
+  int64_t rows[3];
+
+#pragma unroll
+  for (int i = 0; i < 3; i++) {
+    const int row = min(max(y + i - 1, job.window_y), job.window_y + job.window_height - 1);
+
+    columns[i] = min(max(x + i - 1, job.window_x), job.window_x + job.window_width - 1);
+    rows[i] = (int64_t)row * job.fields + job.field;
+  }
+#pragma unroll
+  for (int i = 0; i < 9; i++) {
+    weight[i] = coverage_at(b, columns[i % 3], (int)(rows[i / 3] / job.fields));
+    own[i] = input_level(l, component, columns[i % 3], rows[i / 3]);
+    weights += weight[i];
+  }
+  const float scale = weights > 0 ? 1.0f / (weights * fmaxf(threshold, (float)CNV_THRESHOLD_LEAST)) : 0.0f;
+#pragma unroll 1
+  for (int k = 0; k < sources.n; k++) {
+    float difference = 0, level = own[4];
+
+#pragma unroll
+    for (int i = 0; i < 9; i++) {
+      const float other = input_level(l, component, columns[i % 3], rows[i / 3], sources.delta[k]);
+
+      difference = fmaf(weight[i], other - own[i], difference);
+      level = i == 4 ? other : level;
+    }
+    const float s = __saturatef(fmaf(fabsf(difference), -scale, 1.5f));
+    const float close = sources.weight[k] * s * s * fmaf(s, -2.0f, 3.0f);
+
+    found += close;
+    sum = fmaf(close, level - b.a.mid[c], sum);
+  }
+  return sum / found * sum_of_weights(sources);
+}
+
 /* stage_in: one thread per pixel. The job contains all pixels that are read: the whole plane or field, or those with
  * weights (CnvJob.weights). */
 __device__ static void
@@ -76,8 +148,13 @@ stage_in(const CnvBlock &b, const CnvBlockArgs &l)
   float *to = (float *)(l.staged_in.address[b.job.plane] + row * l.staged_in.stride[b.job.plane]) + x * b.a.channels;
   const float weight = b.a.weight < 0 ? 1.0f : stage_weight(b, l, px, py);
 
-  for (int c = 0; c < b.a.channels; c++)
-    to[c] = c == b.a.weight ? weight : weight * (input_level(l, b.a.component[c], x, row) - b.a.mid[c]);
+  for (int c = 0; c < b.a.channels; c++) {
+    if (c == b.a.weight)
+      to[c] = l.averages ? weight * sum_of_weights(l.sources) : weight;
+    else
+      to[c] =
+          weight * (l.averages ? average_value(b, l, c, x, y) : input_level(l, b.a.component[c], x, row) - b.a.mid[c]);
+  }
 }
 
 /* Returns the level of component c from its sum. own: the input's level there, kept if all is transparent; back: the

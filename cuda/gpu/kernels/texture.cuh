@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * texture: separable through the texture unit without shared memory, one thread per sample in both passes. Its cache
- * replaces the tile. Kept for comparison, as in the literature.
+ * texture: does what separable does, through the texture unit and without shared memory, with one thread per sample in
+ * both passes. The unit's cache replaces the tile. Kept for comparison with the literature.
  */
 #pragma once
 
 #include "gpu/kernels/separable.cuh"
 
-/* Taps that are added up before their sum is added to the others' (separable.cuh). */
+/* Number of products that are added up before their sum is added to all others (separable.cuh). */
 #define TEXTURE_TAPS 64
 
 /* Computes one sample of the row sums of a term. */

@@ -9,7 +9,7 @@
  * one by one.
  *
  * An inner tile lies inside the window with all its samples, and inside the job with all its outputs. The copy engine
- * stores inner tiles, threads store the others. The host computes which tiles are inner (gpu/tile_jobs.c).
+ * stores inner tiles, and threads store all other tiles. The host computes which tiles are inner (gpu/tile_jobs.c).
  */
 #pragma once
 
@@ -33,7 +33,7 @@ tile_output(const CnvTileJob &s, int width)
   return tile_output(s, width, column, row);
 }
 
-/* renormalize: computes the factors of a tile's samples along x, followed by those of its rows. */
+/* Computes the factors of renormalize: those of a tile's samples along x, then those of its rows. */
 __device__ static void
 find_factors(float *factor, const CnvTileJob &s, const TileOutput &at, int width)
 {
@@ -295,7 +295,7 @@ fill_frames(const CnvTileArgs &l, const TileParams &params, TileBox box, bool ha
                                   l.sources.n ? l.sources.delta[i] : 0);
 }
 
-/* If the launch filters in place, counts this block as one that has read its tile. Not inlined, because its registers
+/* Counts this block as one that has read its tile, if the launch filters in place. Not inlined, because its registers
  * would make some kernels spill. */
 __device__ __noinline__ static void
 count_reader(const CnvTileArgs &l)
@@ -304,10 +304,10 @@ count_reader(const CnvTileArgs &l)
     asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(l.readers) : "memory");
 }
 
-/* If the launch filters in place, waits until all blocks have read their tiles. Thread 0 waits; a barrier must follow.
- * All blocks run at the same time, so this takes microseconds. If a tool such as a debugger keeps some from running,
- * the wait ends after CNV_READERS_CLOCKS: then samples near other tiles may be filtered twice, which is better than
- * never.
+/* Waits until all blocks have read their tiles, if the launch filters in place. Thread 0 waits; a barrier must follow.
+ * All blocks run at the same time, so this takes microseconds. If a tool such as a debugger keeps some blocks from
+ * running, the wait ends after CNV_READERS_CLOCKS. Then samples near other tiles may be filtered twice, which is better
+ * than a wait without end.
  */
 __device__ static void
 wait_for_readers(const CnvTileArgs &l)
@@ -379,8 +379,8 @@ store_chunk(const TileParams &params, const T *from, int x, int y)
 }
 
 /* Returns the offset of a byte of a row in a tile of results. Results are in boxes of at most 128 bytes of all rows;
- * within each row of a box, 16-byte chunks are permuted as the copy engine expects (swizzle), so that the chunks that a
- * warp stores at once are in different banks. */
+ * within each row of a box, 16-byte chunks are permuted as the copy engine expects (swizzle). The chunks that a warp
+ * stores at once are then in different banks. */
 template <int ROW_BYTES>
 __device__ static int
 output_offset(int rows, int row, int byte)
@@ -431,7 +431,8 @@ store_tile(const TileParams &params, const TileOutput &at, int thread, const Chu
   }
 }
 
-/* Stores the outputs as store_tile. If other jobs write the same pixels, stores only outputs of weights above 0. */
+/* Stores the outputs as store_tile does. If other jobs write the same pixels, stores only outputs of weights above
+ * 0. */
 template <typename T, int WIDTH, int THREADS, typename ChunkAt>
 __device__ static void
 store_results(const CnvTileArgs &l, const TileParams &params, const TileOutput &at, int thread, const ChunkAt &chunk_at)

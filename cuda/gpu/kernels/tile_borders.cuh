@@ -31,15 +31,15 @@ missing_sample(const TileParams &params, int x)
   return (T)get_sample(missing_word<T>(params, 0), (x % C + C) % C);
 }
 
-/* Returns the lanes that share a row of n items; the block's other threads handle other rows. */
+/* Returns the number of lanes that share a row of n items. The block's other threads handle other rows. */
 __device__ static int
 lanes_for(int n)
 {
   return n <= 8 ? 8 : n <= 16 ? 16 : 32;
 }
 
-/* Fills in the part's columns of the rows above and below it, 16 bytes at a time, from the replacing row of the tile
- * or, if the tile lacks it, of the plane. */
+/* Fills in the part's columns of the rows above and below it, 16 bytes at a time. The source is the replacing row of
+ * the tile or, if the tile lacks it, of the plane. */
 template <typename T>
 __device__ static void
 fill_rows(const TileParams &params, const TileBox &box, const TilePart &part, T *tile, int64_t delta)
@@ -97,7 +97,8 @@ find_samples(const TileParams &params, const TileBox &box, const TilePart &part,
   }
 }
 
-/* Four of these, from sample x of the row on. A missing pixel's samples are -1 to -4. */
+/* Returns four of the samples that find_samples found, from sample x of the row on. A missing pixel's samples are -1 to
+ * -4. */
 template <bool PIXELS>
 __device__ static int4
 samples_at(const int *samples, int x)
@@ -129,7 +130,7 @@ find_sample(const TileParams &params, const TileBox &box, const TilePart &part, 
   return *from;
 }
 
-/* Stores N samples of a row, from x on, except those in the part, which others read meanwhile. */
+/* Stores N samples of a row, from x on, except those in the part, which other threads read meanwhile. */
 template <typename T, int N>
 __device__ static void
 store_outside(const TilePart &part, T *row_of_tile, int x, const T (&sample)[N])

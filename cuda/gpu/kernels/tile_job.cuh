@@ -32,8 +32,8 @@ struct TileParams {
   alignas(8) uint32_t missing[6]; /* three words: four missing samples, by the channel of the first */
 };
 
-/* Shared memory that the two forms of a kernel have in common, as a launch runs only one of them: the block's tile and
- * job, the barrier of its copies, and factors of samples and rows. */
+/* Shared memory that both forms of a kernel use, because a launch runs only one of them: the block's tile and job, the
+ * barrier of its copies, and factors of samples and rows. */
 __device__ static TileParams &
 block_params()
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The cells of a plane's field. A shape is added to all cells that it reaches, the strongest shape first. Once a shape
- * has weight 1 in the whole cell, weaker shapes have no effect there and are not added. The pieces of a cell follow
- * from its shapes: what each layer filters of it, and whether that needs coverage.
+ * has weight 1 in the whole cell, weaker shapes have no effect there and are not added. A cell's shapes determine its
+ * pieces: the part of it that each layer filters, and whether that part needs coverage.
  */
 #include "plan/arith.h"
 #include "plan/regions/cutting.h"
@@ -10,7 +10,7 @@
 /* Most shapes that are added to a cell, by CnvCut. */
 static const int shapes_max[CNV_N_CUTS] = {CNV_MAX_REGIONS, CNV_CROWD, CNV_CROWD};
 
-#define WEIGHT_COST 0.25 /* of the weight of one shape at a sample, relative to filtering the sample */
+#define WEIGHT_COST 0.25 /* cost of computing the weight of one shape at a sample, relative to filtering the sample */
 
 static CnvCellShapes *
 cell_shapes(const CnvCutting *c, int column, int row)
@@ -40,9 +40,9 @@ is_in_ellipse(const CnvPlaneShape *s, double x, double y, double half_x, double 
   return from_x * from_x + from_y * from_y < 1;
 }
 
-/* Returns the weights of an ellipse in a box. It has weight 1 in the whole box if it has weight 1 at the corners. It
- * has weight 0 in the whole box if it has weight 0 at the point of the box that is nearest to its middle. Scaling an
- * axis turns the ellipse into a circle, and the same point stays the nearest. */
+/* Returns which weights an ellipse has in a box. They are all 1 if they are 1 at the corners. They are all 0 if the
+ * weight is 0 at the point of the box that is nearest to the ellipse's middle. Scaling an axis turns the ellipse into a
+ * circle without changing which point is nearest. */
 static CnvTouch
 touch_of_ellipse(const CnvPlaneShape *s, const CnvBox *box)
 {
@@ -158,8 +158,9 @@ add_piece(CnvCutting *c, int column, int row, int layer, const CnvBox *box, gboo
     g_array_append_val(c->pieces, piece);
 }
 
-/* Adds the piece of a cell that one layer filters, or with layer -1 all layers. as: the layer of the piece. It needs no
- * coverage if the layer has only one shape there, which is a hard rectangle and the cell's strongest shape. */
+/* Adds the piece of a cell around the shapes of one layer, or with layer -1 around all shapes. as: the layer that
+ * filters the piece. The piece needs no coverage if there is only one such shape, and it is a hard rectangle and the
+ * cell's strongest shape. */
 static void
 add_layer_piece(CnvCutting *c, int column, int row, const CnvCellShapes *from, int layer, int as)
 {
@@ -213,9 +214,9 @@ add_pieces(CnvCutting *c, int column, int row, const CnvCellShapes *from, int ow
     add_layer_pieces(c, column, row, from);
 }
 
-/* Makes a cell with its list of shapes, from the weakest to the strongest, and adds its pieces. The list of a
- * crowded cell is one rectangle around the field, which the strongest layer filters. With invert it is only the
- * strongest shapes: without the others, no sample is filtered less. */
+/* Makes a cell with its list of shapes, from the weakest to the strongest, and adds its pieces. The list of a crowded
+ * cell is one rectangle around the field, which the strongest layer filters. With invert the list has only the
+ * strongest shapes. Leaving out the weaker ones filters no sample less. */
 static void
 finish_cell(CnvCutting *c, int column, int row, int strongest)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The weights of jobs, row by row. They equal cnv_cover_weight at each sample but are computed faster, since most
- * samples of a row are inside or outside a shape.
+ * Computes the weights of jobs row by row. They equal cnv_cover_weight at each sample but are computed faster, because
+ * most samples of a row are entirely inside or outside a shape.
  */
 #include <string.h>
 
@@ -15,8 +15,7 @@ cnv_jobs_cover(const CnvJobs *jobs)
                     (const CnvMaskPlace *)jobs->places->data, jobs->mask_cells->data};
 }
 
-/* Computes the weights of n samples to the left or right of a rectangle. down: the weight of its columns in this
- * row. */
+/* Computes the weights of n samples to the left or right of a rectangle. down: the fade along y in this row. */
 static void
 weigh_fade(const CnvPlaneShape *s, int x, int n, float down, guint8 *to)
 {
@@ -50,11 +49,12 @@ weigh_ellipse(const CnvCover *cover, const CnvPlaneShape *s, int x, int n, int y
     memset(to + first, CNV_WEIGHT_ONE, last - first);
 }
 
-/* Most mask cells that are interpolated down first, then along. It is enough for a row of a cell at two mask cells per
- * sample. */
+/* Most mask cells of a row that are interpolated vertically at once, before the horizontal interpolation: enough for a
+ * row of a cell at two mask cells per sample. */
 #define BLENDED (2 * CNV_CELL_WIDTH + 2)
 
-/* Interpolates n cells down, between two rows. With 16-bit factors, compilers vectorise the loop on any machine. */
+/* Interpolates n cells vertically, between two rows. With 16-bit factors, compilers vectorise the loop on any
+ * machine. */
 static void
 blend_down(guint32 *restrict to, const guint8 *restrict above, const guint8 *restrict below, int n, guint32 down)
 {
@@ -64,7 +64,8 @@ blend_down(guint32 *restrict to, const guint8 *restrict above, const guint8 *res
     to[i] = (guint32)((gint16)above[i] * upper + (gint16)below[i] * lower);
 }
 
-/* Interpolates n weights along, from cells that are interpolated down, `step` of them from one sample to the next. */
+/* Interpolates n weights horizontally from cells that blend_down has interpolated. step: distance of two samples, in
+ * cells. */
 static inline __attribute__((always_inline)) void
 blend_along(guint8 *restrict to, const guint32 *restrict blended, int n, const int step, guint32 along)
 {
@@ -75,7 +76,7 @@ blend_along(guint8 *restrict to, const guint32 *restrict blended, int n, const i
 }
 
 /* Computes the weights of n samples of a row, at most CNV_CELL_WIDTH, from a mask. They are equal to cnv_mask_weight,
- * but interpolated down first, then along. If the samples lie on the centres of consecutive cells, their weights are
+ * but are interpolated vertically first. If the samples lie on the centres of consecutive cells, their weights are
  * copies of the cells. */
 static void
 weigh_mask(const CnvCover *cover, const CnvPlaneShape *s, int x, int n, int y, guint8 *to)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * From pieces of cells to jobs. The pieces of a layer are joined to a rectangle if that costs no more than separate
+ * Turns pieces of cells into jobs. The pieces of a layer are joined into a rectangle if it costs no more than separate
  * jobs: first neighbours in a row of cells, then the result with the jobs above it.
  *
  * The budget is CNV_CROWD_WORK times the work on the whole frame, plus MIN_BUDGET. If the jobs cost more, everything is
@@ -12,14 +12,14 @@
 #include "plan/arith.h"
 #include "plan/regions/cutting.h"
 
-/* The overhead of a job counts as if it were wider and higher by these samples: its vectors are seldom full. */
+/* The overhead of a job, as samples added to its width and height: its vectors are seldom full. */
 #define JOB_MARGIN_X 80
 #define JOB_MARGIN_Y 16
 
 /* Costs, relative to filtering a sample without coverage. */
 #define WEIGHTS_COST 0.5 /* the weight of a sample that a filter reads */
 #define SOFT_COST 1.15   /* filtering a sample with coverage */
-#define MIN_BUDGET 4e6   /* small frames take little time in any case */
+#define MIN_BUDGET 4e6   /* any work that costs less than this is fast enough */
 
 /* ---- rectangles ---- */
 
@@ -31,7 +31,7 @@ cost_of(const CnvCutting *c, const CnvBox *box, gboolean soft)
          (soft ? SOFT_COST : 1);
 }
 
-/* Returns the piece or job that joins two. If both have weight 1 throughout and form a rectangle, it needs no
+/* Returns the union of two pieces or jobs. If both have weight 1 throughout and form a rectangle, it needs no
  * coverage. */
 static CnvPiece
 unite(const CnvPiece *a, const CnvPiece *b)
@@ -47,7 +47,7 @@ unite(const CnvPiece *a, const CnvPiece *b)
   return to;
 }
 
-/* Returns TRUE if one job for both costs no more than two jobs. united: what it filters. */
+/* Returns TRUE if one job for both costs no more than two jobs. united: set to the union. */
 static gboolean
 saves(const CnvCutting *c, const CnvPiece *a, const CnvPiece *b, CnvPiece *united)
 {
@@ -152,8 +152,8 @@ compare_layers(gconstpointer a, gconstpointer b)
   return p->column < q->column ? -1 : p->column > q->column;
 }
 
-/* Joins the pieces of each layer to rectangles. With CNV_CUT_WHOLE there is one layer, and its pieces are joined to
- * one rectangle. */
+/* Joins the pieces of each layer into rectangles. With CNV_CUT_WHOLE there is one layer, and all its pieces become one
+ * rectangle. */
 static void
 join_pieces(CnvCutting *c, GArray *jobs)
 {
@@ -183,7 +183,7 @@ join_pieces(CnvCutting *c, GArray *jobs)
 
 /* ---- jobs ---- */
 
-/* Returns by how many samples of the plane a region moves along an axis. */
+/* Returns the number of samples of the plane by which a region moves along an axis. */
 static int
 move_of(int target, int from, int sub)
 {
@@ -196,6 +196,7 @@ move_of(int target, int from, int sub)
 static CnvJob
 layer_job(const CnvCutting *c, int layer, const CnvBox *box)
 {
+  const CnvBox *window = &g_array_index(c->layers, CnvLayer, layer).window;
   CnvJob job = c->job;
 
   job.plan = g_array_index(c->layers, CnvLayer, layer).plan;
@@ -204,6 +205,10 @@ layer_job(const CnvCutting *c, int layer, const CnvBox *box)
   job.y = box->y0;
   job.width = box->x1 - box->x0;
   job.height = box->y1 - box->y0;
+  job.window_x = window->x0;
+  job.window_y = window->y0;
+  job.window_width = window->x1 - window->x0;
+  job.window_height = window->y1 - window->y0;
   return job;
 }
 
@@ -216,7 +221,8 @@ cover_job(CnvCutting *c, CnvJob *job)
   c->jobs->coverage_size += (gsize)job->coverage_pitch * job->height;
 }
 
-/* Uses the coverage of the samples that the job reads: with invert, and if the job is whole, it has the same weights.
+/* Makes a job use the coverage in `weights`, which is for the samples that it reads. With invert, and if the job is
+ * whole, the samples that it writes have the same weights.
  */
 static void
 share_coverage(CnvJob *job, const CnvJob *weights)
@@ -238,10 +244,6 @@ add_job(CnvCutting *c, const CnvPiece *from, int weights)
 
   if (cnv_box_is_empty(&box))
     return;
-  job.window_x = layer->window.x0;
-  job.window_y = layer->window.y0;
-  job.window_width = layer->window.x1 - layer->window.x0;
-  job.window_height = layer->window.y1 - layer->window.y0;
   job.cells_x = layer->cells_x;
   job.cells_y = layer->cells_y;
   job.whole = from->whole;
@@ -451,7 +453,7 @@ is_isolated(const CnvWork *work)
   return !work->invert && (work->isolated || work->plan[0]->filter.type == CNV_FILTER_MOSAIC);
 }
 
-/* ---- the work ---- */
+/* ---- functions of jobs.h ---- */
 
 void
 cnv_jobs_init(CnvJobs *to)

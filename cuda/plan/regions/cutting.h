@@ -21,7 +21,7 @@ typedef struct {
   int plan;
   CnvBox window;
   int cells_x, cells_y;
-  int cover; /* weights of what the filter reads, as in CnvJob; CNV_COVER_OWN: all have weight 1 */
+  int cover; /* weights of the samples that the filter reads, as in CnvJob.cover; CNV_COVER_OWN: all have weight 1 */
 } CnvLayer;
 
 /* A cell while shapes are added to it, from the strongest to the weakest. */
@@ -49,7 +49,7 @@ typedef struct {
 /* How exactly regions are cut. Each level is tried if the level before costs too much. */
 typedef enum {
   CNV_CUT_EXACT,  /* all shapes count */
-  CNV_CUT_SIMPLE, /* in a cell, few shapes count, and only the strongest plan */
+  CNV_CUT_SIMPLE, /* in a cell, at most CNV_CROWD shapes count, and only the strongest plan */
   CNV_CUT_WHOLE,  /* as CNV_CUT_SIMPLE, but one job per plane and field, by the strongest plan */
   CNV_N_CUTS
 } CnvCut;
@@ -77,7 +77,7 @@ typedef struct CnvCutting {
   GArray *cell_shapes; /* CnvCellShapes */
   GArray *entries;     /* CnvEntry */
   GArray *pieces;      /* CnvPiece */
-  GArray *joined;      /* CnvPiece: joined to rectangles */
+  GArray *joined;      /* CnvPiece: joined into rectangles */
   GArray *column_jobs; /* int: the layer's last job in each column of cells; -1: none */
 } CnvCutting;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * From a frame's work to jobs, private to the engines.
+ * Divides the work on a frame into jobs. Private to the engines.
  *
  *   cutting.c   implements this header; rectangles around the cells that a layer filters
  *   shapes.c    the regions as shapes of a plane and field, and their layers
@@ -31,7 +31,7 @@ typedef struct {
   GByteArray *mask_cells; /* of all masks, mask after mask */
   GPtrArray *masks;       /* CnvMask, with references: each mask of the work once */
   gsize coverage_size;    /* bytes of the coverage of all jobs */
-  guint crowd;            /* most regions that met where they are not filtered exactly (work.h); 0: all are exact */
+  guint crowd;            /* most regions in a cell that is not filtered exactly (work.h); 0: all are exact */
   CnvWork work;           /* the work that gave the jobs; its pointers are not used. n_plans 0: no jobs yet */
   GArray *regions;        /* CnvRegion: copies of the work's regions */
   struct CnvCutting *cutting; /* state of cnv_jobs_make */
@@ -44,11 +44,11 @@ void cnv_jobs_clear(CnvJobs *jobs);
  * cnv_jobs_make. */
 gboolean cnv_jobs_match(const CnvJobs *jobs, const CnvWork *work);
 
-/* Makes the jobs of work. Jobs of the same plane, field and layer do not overlap. Each has at least one sample.
- * Planes that are only copied have none. Without whole_frame and invert, the jobs cover little more than the regions.
- * Work on the whole frame gives one job per plane and field. whole: bits of the planes that get a single job with
- * coverage for the whole field (CnvJob.whole), if there is only one layer and there would be more than `max_jobs` jobs.
- * Returns FALSE if the work has the same masks as the work before. */
+/* Makes the jobs of work. Jobs of the same plane, field and layer do not overlap. Each has at least one sample. Planes
+ * that are only copied have none. Without whole_frame and invert, the jobs cover little more than the regions. Work on
+ * the whole frame gives one job per plane and field. whole: bits of the planes that may get a single job with coverage
+ * for the whole field (CnvJob.whole). They get it if there is only one layer, and if there would be more than
+ * `max_jobs` jobs. Returns FALSE if the work has the same masks as the work before. */
 gboolean cnv_jobs_make(CnvJobs *jobs, const CnvWork *work, guint whole, guint max_jobs);
 
 /* Returns the arrays from which the jobs' weights are computed, in host memory. */

@@ -179,7 +179,7 @@ cnv_masks_take(CnvJobs *to, const CnvWork *work)
   return TRUE;
 }
 
-/* Returns a number of cells in 2^-32, limited to -1..most. */
+/* Converts a number of cells, limited to -1..most, to units of 2^-32 cells. */
 static gint64
 in_units(double cells, int most)
 {

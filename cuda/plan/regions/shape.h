@@ -2,8 +2,9 @@
  *
  * The weight of a sample, computed from the shapes of its cell: the same code on host and device. Plain C.
  *
- * Host and device compute the same weights to the bit. Compilers may round the sum of a product and another number once
- * or twice, so there is none in float32. Results that could be rounded up or down get a bias.
+ * Host and device compute the same weights to the bit. Compilers may fuse a product and a sum, which rounds once
+ * instead of twice, so float32 code here adds nothing to a product. A bias keeps results near a tie from being rounded
+ * up on the host and down on the device.
  */
 #pragma once
 
@@ -34,8 +35,8 @@ typedef struct {
 } CnvPlaneShape;
 
 /* A mask over a region in one plane and field. cells: index of its first cell among the cells of all masks. first_x,
- * first_y: position in the mask of the sample (x0, y0). step_x, step_y: from sample to sample. Positions and steps
- * are in 2^-32 cells, and whole cells are the centres of cells. */
+ * first_y: position in the mask of the sample (x0, y0). step_x, step_y: from sample to sample. Positions and steps are
+ * in 2^-32 cells, and whole numbers are the centres of cells. */
 typedef struct {
   uint64_t cells;
   int cells_x, cells_y;

@@ -340,11 +340,12 @@ only_sums(const KernelRun *run, const BlockJob *opened)
 
 /* ---- staged planes ---- */
 
-/* Accesses the samples of component c for the job's pixels, moved by (move_x, move_y), and stores their plane's host
- * pointer in `frame`. Returns FALSE if the access is not allowed. */
+/* Accesses the samples of component c for the job's pixels, moved by (move_x, move_y), in the frame that is `delta`
+ * bytes after the launch's, and stores their plane's host pointer in `frame`. Returns FALSE if the access is not
+ * allowed. */
 static gboolean
 open_component(const KernelRun *run, const BlockJob *opened, int c, int move_x, int move_y, gboolean write,
-               CnvFrame *frame)
+               gint64 delta, CnvFrame *frame)
 {
   const CnvBlockArgs *l = opened->launch;
   const CnvPlane *a = &opened->block.a;
@@ -362,7 +363,7 @@ open_component(const KernelRun *run, const BlockJob *opened, int c, int move_x, 
     y1 = MIN(y1, field_rows);
   }
   at = (gint64)(y0 * job->fields + job->field) * stride + (gint64)x0 * component->step + component->offset;
-  memory = standin_access_rows(run->op, (write ? &l->out : &l->in)->address[m] + at, stride,
+  memory = standin_access_rows(run->op, (write ? &l->out : &l->in)->address[m] + at + (guint64)delta, stride,
                                (gsize)(x1 - x0 - 1) * component->step + component->bytes,
                                (y1 - y0 - 1) * job->fields + 1, write, run->name);
   frame->data[m] = memory ? memory - at : NULL;
@@ -383,29 +384,75 @@ stage_weight(const BlockJob *opened, const CnvFrame *frame, int x, int y)
   return weight * (opened->job.coverage ? *cnv_job_weights(job, opened->job.coverage, x, y) : CNV_WEIGHT_ONE);
 }
 
+/* Returns the value of component c of a pixel, averaged over the sources. frames: these. */
+static double
+average_of(const BlockJob *opened, const CnvFrame *frames, double threshold, int c, int x, int y)
+{
+  const CnvPlane *a = &opened->block.a;
+  const CnvJob *job = &opened->block.job;
+  const CnvSources *sources = &opened->launch->sources;
+  double all = 0, sum = 0, found = 0;
+
+  for (int k = 0; k < sources->n; k++) {
+    double difference = 0, weights = 0, close;
+
+    for (int i = 0; i < 9; i++) {
+      int column = CLAMP(x + i % 3 - 1, job->window_x, job->window_x + job->window_width - 1);
+      int row = CLAMP(y + i / 3 - 1, job->window_y, job->window_y + job->window_height - 1);
+      double weight = a->covered ? cnv_filter_weight(job, opened->job.coverage, column, row) : 1;
+
+      difference += weight * (cnv_component_value(&frames[k], a, c, job, column, row) -
+                              cnv_component_value(&frames[sources->center], a, c, job, column, row));
+      weights += weight;
+    }
+    close = sources->weight[k] * samples_closeness(difference, weights, threshold * a->full[c]);
+    all += sources->weight[k];
+    sum += close * (cnv_component_value(&frames[k], a, c, job, x, y) - a->mid[c]);
+    found += close;
+  }
+  return sum / found * all;
+}
+
+static double
+staged_value(const BlockJob *opened, const CnvFrame *frames, const float *thresholds, int c, int x, int y)
+{
+  const CnvPlane *a = &opened->block.a;
+  const CnvSources *sources = &opened->launch->sources;
+  double weight = a->weight < 0 ? 1 : stage_weight(opened, frames, x, y), all = 0;
+
+  for (int k = 0; k < sources->n; k++)
+    all += sources->weight[k];
+  if (c == a->weight)
+    return opened->launch->averages ? weight * all : weight;
+  if (opened->launch->averages)
+    return weight * average_of(opened, frames, thresholds[a->format_plane], c, x, y);
+  return weight * (cnv_component_value(frames, a, c, &opened->block.job, x, y) - a->mid[c]);
+}
+
 static void
 stage_in_job(const KernelRun *run, const BlockJob *opened)
 {
   const CnvPlane *a = &opened->block.a;
   const CnvJob *job = &opened->block.job;
   const CnvBlockArgs *l = opened->launch;
-  int C = a->channels, stride = l->staged_in.stride[job->plane];
-  CnvFrame frame = {0};
+  int C = a->channels, stride = l->staged_in.stride[job->plane], n = l->averages ? l->sources.n : 1;
+  g_autofree float *thresholds = samples_thresholds(run->op, &l->thresholds);
+  CnvFrame frames[CNV_ARGS_SOURCES] = {{0}};
 
-  for (int c = 0; c < C; c++)
-    if (a->component[c].bytes > 0 && !open_component(run, opened, c, 0, 0, FALSE, &frame))
-      return;
-  for (int y = job->y; y < job->y + job->height; y++) {
+  if (l->averages && l->sources.delta[l->sources.center] != 0)
+    standin_report("%s: frame %d of a history is not the output's", run->name, l->sources.center);
+  for (int k = 0; k < n; k++)
+    for (int c = 0; c < C; c++)
+      if (a->component[c].bytes > 0 &&
+          !open_component(run, opened, c, 0, 0, FALSE, l->averages ? l->sources.delta[k] : 0, &frames[k]))
+        return;
+  for (int y = job->y; y < job->y + job->height && thresholds; y++) {
     guint64 row = l->staged_in.address[job->plane] + (gint64)(y * job->fields + job->field) * stride;
     float *to = (float *)standin_access(run->op, row + (gint64)job->x * C * sizeof(float),
                                         (gsize)job->width * C * sizeof(float), TRUE, run->name);
 
-    for (int i = 0; to && i < job->width * C; i++) {
-      int x = job->x + i / C, c = i % C;
-      double weight = a->weight < 0 ? 1 : stage_weight(opened, &frame, x, y);
-
-      to[i] = (float)(c == a->weight ? weight : weight * (cnv_component_value(&frame, a, c, job, x, y) - a->mid[c]));
-    }
+    for (int i = 0; to && i < job->width * C; i++)
+      to[i] = (float)staged_value(opened, frames, thresholds, i % C, job->x + i / C, y);
   }
 }
 
@@ -460,9 +507,9 @@ stage_out_job(const KernelRun *run, const BlockJob *opened)
 
   for (int c = 0; c < C; c++)
     if (((a->filtered >> c & 1) || a->component[c].bytes == 4) &&
-        (!open_component(run, opened, c, 0, 0, FALSE, &s.in) ||
-         !open_component(run, opened, c, job->move_x, job->move_y, FALSE, &s.back) ||
-         !open_component(run, opened, c, job->move_x, job->move_y, TRUE, &s.out)))
+        (!open_component(run, opened, c, 0, 0, FALSE, 0, &s.in) ||
+         !open_component(run, opened, c, job->move_x, job->move_y, FALSE, 0, &s.back) ||
+         !open_component(run, opened, c, job->move_x, job->move_y, TRUE, 0, &s.out)))
       return;
   for (int y = job->y; y < job->y + job->height; y++) {
     guint64 row = l->staged_out.address[job->plane] + (gint64)(y * job->fields + job->field) * stride;

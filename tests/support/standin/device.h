@@ -98,7 +98,7 @@ guint standin_count_streams(void);
 Op *standin_start(Stream *stream, OpFunc run, gpointer data, Op *after);
 Op *standin_op_ref(Op *op);
 void standin_op_unref(Op *op); /* NULL is allowed */
-/* Runs an op and all that it waits for, and then counts them as done before what the host does. */
+/* Runs an op and the ops it waits for. What the host does next is in order after them. */
 void standin_finish_op(Op *op);
 void standin_finish_stream(Stream *stream);
 void standin_finish_all(void);

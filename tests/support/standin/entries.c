@@ -263,6 +263,9 @@ cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
   case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
     *value = STANDIN_PROCESSORS;
     break;
+  case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR:
+    *value = SHARED_MOST + 1024;
+    break;
   case CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT:
   case CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT:
     *value = 512;

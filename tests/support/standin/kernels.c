@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "launch.h"
+#include "plan/noise.h"
 
 struct StandinKernel {
   char *name;
@@ -111,6 +112,45 @@ run_copy_jobs(const KernelRun *run)
 }
 
 static void
+run_noise(const KernelRun *run)
+{
+  const CnvNoiseArgs *args = run->args;
+  CnvNoiseState *state =
+      (CnvNoiseState *)(void *)standin_access(run->op, args->state, sizeof(CnvNoiseState), TRUE, run->name);
+  float *seen = (float *)(void *)standin_access(run->op, args->seen, sizeof(state->threshold), TRUE, run->name);
+  CnvNoise noise = {.n = MIN((guint)args->n + 1, CNV_NOISE_FRAMES)};
+
+  if (!state || !seen)
+    return;
+  if (run->size->grid[0] != CNV_NOISE_BLOCKS || run->size->block[0] != CNV_NOISE_THREADS)
+    standin_report("%s has %u x %u blocks of %u threads", run->name, run->size->grid[0], run->size->grid[1],
+                   run->size->block[0]);
+  for (guint p = 0; p < run->size->grid[1]; p++) {
+    const CnvNoisePlane *plane = &args->plane[p];
+    CnvFrame frame[2] = {{0}};
+
+    for (int c = 0; c < plane->channels; c++) {
+      const CnvComponent *component = &plane->component[c];
+      int m = component->plane, stride = args->in.stride[m];
+
+      for (int k = 0; k < 2 && component->bytes > 0; k++) {
+        frame[k].stride[m] = stride;
+        frame[k].data[m] =
+            standin_access_rows(run->op, args->in.address[m] + (guint64)(k ? args->delta : 0), stride,
+                                (gsize)(plane->width - 1) * component->step + component->offset + component->bytes,
+                                plane->height, FALSE, run->name);
+        if (!frame[k].data[m])
+          return;
+      }
+    }
+    state->sigma[p][args->n % CNV_NOISE_FRAMES] =
+        cnv_noise_of(plane->component, plane->channels, plane->width, plane->height, &frame[0], &frame[1]);
+    memcpy(noise.sigma[p], state->sigma[p], sizeof(noise.sigma[p]));
+    state->threshold[p] = seen[p] = (float)(CNV_NOISE_THRESHOLD * cnv_noise_sigma(&noise, (int)p));
+  }
+}
+
+static void
 add_kind(CnvKernelId id)
 {
   const CnvKernelKind *kind = cnv_kernel_kind(id);
@@ -129,6 +169,7 @@ standin_kernel_find(const char *name)
     add((StandinKernel){.args_size = sizeof(CnvCopyArgs), .run = run_copy}, "copy");
     add((StandinKernel){.args_size = sizeof(CnvCopyJobsArgs), .run = run_copy_jobs}, "copy_jobs");
     add((StandinKernel){.args_size = sizeof(CnvCoverArgs), .run = blocks_cover}, "cover");
+    add((StandinKernel){.args_size = sizeof(CnvNoiseArgs), .run = run_noise}, "noise");
     for (CnvKernelId id = 0; id < CNV_N_KERNELS; id++)
       add_kind(id);
   }

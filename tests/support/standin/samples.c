@@ -127,6 +127,77 @@ samples_pad(const Job *job, Reach reach, int first, int last)
   return to;
 }
 
+/* ---- averages over time ---- */
+
+float *
+samples_thresholds(const Op *op, const CnvThresholds *thresholds)
+{
+  const void *from = thresholds->given;
+
+  if (thresholds->measured)
+    from = standin_access(op, thresholds->measured, sizeof(thresholds->given), FALSE, "a kernel");
+  return from ? g_memdup2(from, sizeof(thresholds->given)) : NULL;
+}
+
+double
+samples_closeness(double difference, double weights, double threshold)
+{
+  double s = 1.5;
+
+  if (weights > 0)
+    s -= fabs(difference) / weights / MAX(threshold, CNV_THRESHOLD_LEAST);
+  s = CLAMP(s, 0, 1);
+  return s * s * (3 - 2 * s);
+}
+
+/* Returns the sum over 3x3 samples of frame k. window: its sample 0 of row 0. */
+static double
+sum_around(const Job *job, const guint8 *window, int channel, int x, int y)
+{
+  const CnvBlock *b = job->block;
+  double sum = 0;
+
+  for (int i = 0; i < 9; i++) {
+    int column = CLAMP(x + i % 3 - 1, 0, b->width - 1), row = CLAMP(y + i / 3 - 1, 0, b->height - 1);
+
+    sum += read_sample(job, window + row * (gint64)b->in_stride + (column * b->a.channels + channel) * job->bytes);
+  }
+  return sum;
+}
+
+void
+samples_average(const Job *job, double threshold, double *acc)
+{
+  const CnvBlock *b = job->block;
+  const CnvSources *sources = &b->sources;
+  const int columns[2] = {0, b->width - 1}, rows[2] = {0, b->height - 1}, C = b->a.channels;
+  const guint8 *window[CNV_ARGS_SOURCES];
+  double all = 0;
+
+  if (sources->delta[sources->center] != 0)
+    standin_report("a kernel: frame %d of a history is not the output's", sources->center);
+  for (int k = 0; k < sources->n; k++) {
+    all += sources->weight[k];
+    window[k] = open_window(job, k, columns, rows);
+    if (!window[k])
+      return;
+  }
+  for (int i = 0; i < b->job.width * C * b->job.height; i++) {
+    int channel = i % C, x = b->x + i / C % b->job.width, y = b->y + i / (b->job.width * C);
+    gint64 at = y * (gint64)b->in_stride + (x * C + channel) * job->bytes;
+    double own = sum_around(job, window[sources->center], channel, x, y), sum = 0, found = 0;
+
+    for (int k = 0; k < sources->n; k++) {
+      double weight = sources->weight[k] * samples_closeness(sum_around(job, window[k], channel, x, y) - own, 9,
+                                                             threshold * b->a.full[channel]);
+
+      sum += weight * read_sample(job, window[k] + at);
+      found += weight;
+    }
+    acc[i] = sum / found * all;
+  }
+}
+
 /* ---- sums ---- */
 
 static void

@@ -34,6 +34,16 @@ typedef struct {
 /* Reads the sum of the sources from `first` up to, but without, `last`, times their weights. -1, 0: only the input. */
 Padded samples_pad(const Job *job, Reach reach, int first, int last);
 
+/* The thresholds over time of a launch: NULL if their memory cannot be read. Free with g_free. */
+float *samples_thresholds(const Op *op, const CnvThresholds *thresholds);
+
+/* Returns the weight of a frame that differs by this sum over 3x3 samples: of samples times weights, which add up to
+ * `weights`. threshold: in levels. */
+double samples_closeness(double difference, double weights, double threshold);
+
+/* Stores the averages over time of the job's samples. threshold: a fraction of full scale. */
+void samples_average(const Job *job, double threshold, double *acc);
+
 /* Adds the products of a term's taps to acc, a number for each sample of the job. */
 void samples_add_term(const Job *job, const CnvTerm *term, double *acc);
 

@@ -237,7 +237,7 @@ standin_streams_free_context(Context *context)
 
 /* ---- time ---- */
 
-/* Returns the first op of a stream, if all that it waits for is done, else NULL. */
+/* Returns the first op of a stream, or NULL if it still waits for another. */
 static Op *
 ready_op(const Stream *stream)
 {

@@ -28,7 +28,8 @@ variant_of(const KernelRun *run, const CnvTileJob *s)
   const CnvVariant *v = run->variant;
 
   for (; v[1].name && strcmp(v[1].name, v->name) == 0; v++)
-    if ((!v->channels || v->channels >= s->channels) && (!v->weighed || v->k_y == s->steps_y))
+    if (v->bytes == (s->full_bits > 255 ? 2 : 1) && (!v->channels || v->channels >= s->channels) &&
+        (!v->weighed || v->k_y == s->steps_y))
       break;
   return v;
 }
@@ -263,6 +264,7 @@ open_tiles(const KernelRun *run, const CnvTileJob *s, const guint8 *kinds, Tiles
   tiles->block.a = *tiles->plane;
   if (tiles->plane->weight >= 0)
     open_weighed(tiles);
+  tiles->block.a.plain = TRUE; /* of a plane whose block jobs are staged, memory says that it is not */
   tiles->block.job = s->job;
   tiles->block.sources = l->sources;
   cnv_block_locate(&tiles->block, &l->in, &l->out, s->pointers);
@@ -382,6 +384,21 @@ check_map(const KernelRun *run, const CnvTileJob *s)
     standin_report("%s: the map's box has %u words of %u rows", run->name, map.box[0], map.box[2]);
 }
 
+/* Reports a map for results whose boxes are not the job's tiles. */
+static void
+check_out_map(const KernelRun *run, const CnvTileJob *s)
+{
+  const CnvTileArgs *l = run->args;
+  const CnvVariant *v = variant_of(run, s);
+  StandinMap map;
+
+  memcpy(&map, &l->out_map[s->pointers], sizeof(map));
+  if (map.address != l->out.address[s->pointers] || map.box[0] * 4 != (guint)CNV_TILE_OUT_BOX(v->width * v->bytes) ||
+      map.box[2] != (guint)s->rows)
+    standin_report("%s: the map for results of plane %d has boxes of %u words and %u rows, tiles have %d rows",
+                   run->name, s->pointers, map.box[0], map.box[2], s->rows);
+}
+
 /* Reports planes that are not aligned to 16 bytes, and wrong maps of kernels with tiles in shared memory. */
 static void
 check_plane(const KernelRun *run, const CnvTileJob *s)
@@ -390,6 +407,8 @@ check_plane(const KernelRun *run, const CnvTileJob *s)
   guint64 bits = l->in.address[s->pointers] | (guint64)l->in.stride[s->pointers];
   gboolean has_tiles = variant_of(run, s)->pitch || run->id == CNV_KERNEL_DECIMATE;
 
+  if (l->out_maps >> s->pointers & 1)
+    check_out_map(run, s);
   if (!(l->maps >> s->pointers & 1))
     return;
   for (int i = 0; i < l->sources.n; i++)
@@ -539,6 +558,30 @@ store_sums(const Tiles *tiles)
     g_free(sums[t]);
 }
 
+/* Stores averages over time, times the only tap. */
+static void
+store_averages(const KernelRun *run, const Tiles *tiles)
+{
+  const CnvTileArgs *l = run->args;
+  const CnvBlock *b = &tiles->block;
+  const CnvTerm *t = &b->a.term[0];
+  gsize n = (gsize)b->job.width * b->a.channels * b->job.height;
+  g_autofree float *thresholds = samples_thresholds(run->op, &l->thresholds);
+  double *acc = g_new0(double, n), tap = tiles->job.taps[t->taps[CNV_X]];
+
+  if (t->separable)
+    tap *= tiles->job.taps[t->taps[CNV_Y]];
+  if (tiles->tiles->format_plane != b->a.format_plane)
+    standin_report("%s: a job of plane %d has the threshold of plane %d", run->name, b->a.format_plane,
+                   tiles->tiles->format_plane);
+  if (thresholds)
+    samples_average(&tiles->job, thresholds[b->a.format_plane], acc);
+  for (gsize i = 0; i < n; i++)
+    acc[i] *= tap;
+  samples_store_terms(&tiles->job, &acc);
+  g_free(acc);
+}
+
 static void
 run_job(const KernelRun *run, Tiles *tiles)
 {
@@ -554,7 +597,9 @@ run_job(const KernelRun *run, Tiles *tiles)
   check_plane(run, s);
   if (only_decimates(run, s))
     return;
-  if (tiles->plane->weight >= 0)
+  if (kind->averages)
+    store_averages(run, tiles);
+  else if (tiles->plane->weight >= 0)
     store_weighed(run, tiles);
   else
     store_sums(tiles);
