@@ -979,7 +979,9 @@ cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t ra
   StandinMap encoded = {.address = (guintptr)address};
   gboolean ok = type == CU_TENSOR_MAP_DATA_TYPE_UINT32 && rank == 4 && encoded.address % 16 == 0 &&
                 box[0] * 4 % 16 == 0 && interleave == CU_TENSOR_MAP_INTERLEAVE_NONE &&
-                swizzle == CU_TENSOR_MAP_SWIZZLE_NONE && fill == CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE;
+                (swizzle == CU_TENSOR_MAP_SWIZZLE_NONE || (swizzle == CU_TENSOR_MAP_SWIZZLE_64B && box[0] * 4 <= 64) ||
+                 (swizzle == CU_TENSOR_MAP_SWIZZLE_128B && box[0] * 4 <= 128)) &&
+                fill == CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE;
 
   for (int i = 0; i < 4 && ok; i++) {
     encoded.dim[i] = dim[i];
