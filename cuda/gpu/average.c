@@ -16,11 +16,11 @@ set_job(CnvPlaneKernel *plane_kernel, GArray *words, const float *weight)
   plane_kernel->tile_job.format_plane = plane_kernel->plane->format_plane;
 }
 
-/* Costs: 4K NV12, 3 frames COST3 us, 7 COST7. */
+/* Costs: 4K NV12, 3 frames 49 us, 5 67, 7 85; P010, 3 frames 70. */
 static double
 cost(const CnvPlan *plan, const CnvPlane *plane, const CnvNeeds *needs, const CnvVariant *variant)
 {
-  return (1.0 + 0.8 * (needs->n_frames - 1)) * (1 + 0.2 * (needs->bytes - 1));
+  return (1.6 + 0.7 * needs->n_frames) * (1 + 0.43 * (needs->bytes - 1));
 }
 
 const CnvKernelKind cnv_kind_average = {

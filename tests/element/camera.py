@@ -178,7 +178,12 @@ class LimitedEncoder(Gst.Bin):
         for name, value in ('tune', 'zerolatency'), ('speed-preset', 'ultrafast'), ('key-int-max', '60'):
             Gst.util_set_object_arg(encoder, name, value)
         self.add(encoder)
-        for pad in encoder.get_static_pad('sink'), encoder.get_static_pad('src'):
+        # As an encoder on a GPU, it takes frames in GPU memory, if there is any.
+        first = Gst.ElementFactory.make('cudadownload') or encoder
+        if first is not encoder:
+            self.add(first)
+            first.link(encoder)
+        for pad in first.get_static_pad('sink'), encoder.get_static_pad('src'):
             self.add_pad(Gst.GhostPad.new(pad.get_name(), pad))
         self.get_static_pad('sink').add_probe(Gst.PadProbeType.BUFFER, self.check_frame)
 

@@ -55,8 +55,7 @@ measure_block(const CnvComponent &component, const char *a, const char *b, int s
   }
   if (!differs)
     return CNV_NOISE_EQUAL;
-  return least > 0 && most < full ? noise_deviation(sum) / (float)full
-                                  : CNV_NOISE_UNKNOWN; /* clipped noise is smaller
+  return least > 0 && most < full ? noise_deviation(sum) / (float)full : CNV_NOISE_UNKNOWN; /* clipped noise is smaller
                                                                                                */
 }
 
