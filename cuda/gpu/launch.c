@@ -46,25 +46,6 @@ load_bank(CudaSession *self, guint bank, GError **error)
   return TRUE;
 }
 
-/* A kernel may begin while the launch before it ends, and waits for it itself. */
-gboolean
-cnv_cuda_start(CudaSession *self, CUfunction function, CUlaunchConfig config, void *args, GError **error)
-{
-  CUlaunchAttribute serialization = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
-                                     .value.programmaticStreamSerializationAllowed = 1};
-  void *list[] = {args};
-
-  config.hStream = self->stream;
-  config.attrs = &serialization;
-  config.numAttrs = 1;
-  if (self->capability >= 90 && self->cu->cuLaunchKernelEx)
-    return CHECK(self, cuLaunchKernelEx(&config, function, list, NULL), "starting a kernel", error);
-  return CHECK(self,
-               cuLaunchKernel(function, config.gridDimX, config.gridDimY, config.gridDimZ, config.blockDimX,
-                              config.blockDimY, config.blockDimZ, config.sharedMemBytes, self->stream, list, NULL),
-               "starting a kernel", error);
-}
-
 static gboolean
 start_launch(CudaSession *self, const CnvLaunch *l, void *args, GError **error)
 {
@@ -140,18 +121,6 @@ copy_rest(CudaSession *self, const CnvFrame *in, const CnvFrame *out, GError **e
     args.plane[n++] = plane;
   }
   return launch_copy(self, &args, n, error);
-}
-
-CnvAddresses
-cnv_cuda_planes_of(const CnvFrame *frame)
-{
-  CnvAddresses planes;
-
-  for (int m = 0; m < CNV_MAX_PLANES; m++) {
-    planes.address[m] = (guintptr)frame->data[m];
-    planes.stride[m] = frame->stride[m];
-  }
-  return planes;
 }
 
 static CnvBlockArgs

@@ -194,11 +194,13 @@ void cnv_cuda_set_maps(CudaSession *self, const CnvLaunch *launch, const CnvFram
 gboolean cnv_cuda_set_textures(CudaSession *self, CnvBlockArgs *args, GError **error);
 void cnv_cuda_forget_textures(CudaSession *self);
 
-/* launch.c */
+/* start.c */
 /* Starts a kernel on the session's stream. */
 gboolean cnv_cuda_start(CudaSession *self, CUfunction function, CUlaunchConfig config, void *args, GError **error);
 /* Returns the addresses and strides of a frame's planes. */
 CnvAddresses cnv_cuda_planes_of(const CnvFrame *frame);
+
+/* launch.c */
 /* Computes the coverage of the jobs. Its memory and the work's arrays must exist. */
 gboolean cnv_cuda_cover(CudaSession *self, GError **error);
 /* Decides whether one launch can filter in place (CnvSchedule.at_once), and prepares that. */
