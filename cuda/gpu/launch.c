@@ -123,6 +123,20 @@ copy_rest(CudaSession *self, const CnvFrame *in, const CnvFrame *out, GError **e
   return launch_copy(self, &args, n, error);
 }
 
+/* Returns the frames that a launch of kernels with block jobs adds up. Averages are a single staged frame, whose weight
+ * is the sum of all: missing samples have it, too. */
+static CnvSources
+block_sources(const CnvSchedule *schedule, const CnvLaunch *l)
+{
+  CnvSources all = {.n = 1};
+
+  if (!schedule->averages || l->kernel == CNV_KERNEL_STAGE_IN)
+    return schedule->sources;
+  for (int i = 0; i < schedule->sources.n; i++)
+    all.weight[0] += schedule->sources.weight[i];
+  return all;
+}
+
 static CnvBlockArgs
 block_args(const CudaSession *self, const CnvLaunch *l, guint source, const CnvFrame *in, const CnvFrame *out)
 {
@@ -131,15 +145,13 @@ block_args(const CudaSession *self, const CnvLaunch *l, guint source, const CnvF
   CnvFrame staged_in =
       cnv_layout_frame(&self->staged, CNV_MEMORY_DEVICE, self->staged_in.address + source * self->staged.size);
   CnvFrame staged_out = cnv_layout_frame(&self->staged, CNV_MEMORY_DEVICE, self->staged_out.address);
-  /* Averages are a single frame for the kernels that filter them. */
-  gboolean is_single = schedule->averages && l->kernel != CNV_KERNEL_STAGE_IN;
 
   return (CnvBlockArgs){.planes = self->plan_arrays.address + schedule->planes_at,
                         .jobs = arrays + schedule->block_jobs_at + l->first * sizeof(CnvBlockJob),
                         .coverage = self->coverage.address,
                         .n_jobs = (int)l->n,
                         .sums = self->sums.address,
-                        .sources = is_single ? (CnvSources){.n = 0} : schedule->sources,
+                        .sources = block_sources(schedule, l),
                         .averages = schedule->averages,
                         .thresholds = self->noise.threshold,
                         .in = cnv_cuda_planes_of(in),

@@ -77,18 +77,8 @@ coverage_at(const CnvBlock &b, int x, int y)
   return __ldcg(cnv_job_weights(&job, (const uint8_t *)b.coverage, x, y));
 }
 
-/* Returns the sum of the weights in time. */
-__device__ static float
-sum_of_weights(const CnvSources &sources)
-{
-  float sum = 0;
-
-  for (int k = 0; k < sources.n; k++)
-    sum += sources.weight[k];
-  return sum;
-}
-
-/* Returns the value of component c of a pixel, averaged over time with a threshold (plan/plan.h). */
+/* Returns the value of component c of a pixel, averaged over time with a threshold (plan/plan.h), without the
+ * sum of the weights. */
 __device__ static float
 average_value(const CnvBlock &b, const CnvBlockArgs &l, int c, int x, int y)
 {
@@ -131,7 +121,7 @@ average_value(const CnvBlock &b, const CnvBlockArgs &l, int c, int x, int y)
     found += close;
     sum = fmaf(close, level - b.a.mid[c], sum);
   }
-  return sum / found * sum_of_weights(sources);
+  return sum / found;
 }
 
 /* stage_in: one thread per pixel. The job contains all pixels that are read: the whole plane or field, or those with
@@ -150,7 +140,7 @@ stage_in(const CnvBlock &b, const CnvBlockArgs &l)
 
   for (int c = 0; c < b.a.channels; c++) {
     if (c == b.a.weight)
-      to[c] = l.averages ? weight * sum_of_weights(l.sources) : weight;
+      to[c] = weight;
     else
       to[c] =
           weight * (l.averages ? average_value(b, l, c, x, y) : input_level(l, b.a.component[c], x, row) - b.a.mid[c]);

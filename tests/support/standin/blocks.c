@@ -391,7 +391,7 @@ average_of(const BlockJob *opened, const CnvFrame *frames, double threshold, int
   const CnvPlane *a = &opened->block.a;
   const CnvJob *job = &opened->block.job;
   const CnvSources *sources = &opened->launch->sources;
-  double all = 0, sum = 0, found = 0;
+  double sum = 0, found = 0;
 
   for (int k = 0; k < sources->n; k++) {
     double difference = 0, weights = 0, close;
@@ -406,24 +406,20 @@ average_of(const BlockJob *opened, const CnvFrame *frames, double threshold, int
       weights += weight;
     }
     close = sources->weight[k] * samples_closeness(difference, weights, threshold * a->full[c]);
-    all += sources->weight[k];
     sum += close * (cnv_component_value(&frames[k], a, c, job, x, y) - a->mid[c]);
     found += close;
   }
-  return sum / found * all;
+  return sum / found;
 }
 
 static double
 staged_value(const BlockJob *opened, const CnvFrame *frames, const float *thresholds, int c, int x, int y)
 {
   const CnvPlane *a = &opened->block.a;
-  const CnvSources *sources = &opened->launch->sources;
-  double weight = a->weight < 0 ? 1 : stage_weight(opened, frames, x, y), all = 0;
+  double weight = a->weight < 0 ? 1 : stage_weight(opened, frames, x, y);
 
-  for (int k = 0; k < sources->n; k++)
-    all += sources->weight[k];
   if (c == a->weight)
-    return opened->launch->averages ? weight * all : weight;
+    return weight;
   if (opened->launch->averages)
     return weight * average_of(opened, frames, thresholds[a->format_plane], c, x, y);
   return weight * (cnv_component_value(frames, a, c, &opened->block.job, x, y) - a->mid[c]);
