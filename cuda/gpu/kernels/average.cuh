@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * average: frames over time, weighted at each sample by their differences from the output's frame (plan/plan.h), for
- * plain planes without neighbours in the picture. A thread has CNV_AVERAGE_SAMPLES samples side by side in
- * a few rows. It goes through the frames one by one, since its sums are in registers. Lanes exchange
- * sums of columns; the first and the last lane of a warp only provide them.
+ * average: averages frames over time, weighted at each sample by their differences from the output's frame
+ * (plan/plan.h), for plain planes and a single tap per frame. A thread has CNV_AVERAGE_SAMPLES samples side by side in a
+ * few rows, with their sums in registers, and adds one frame after the other. Lanes of a warp exchange sums of columns.
+ * The first and the last lane only provide them.
  *
  * Samples of 8 bits are pairs of f16 numbers, relative to 128. Sums over 3x3 of these, up to 1152, are exact.
  */
