@@ -453,7 +453,7 @@ cover_part(gpointer data, guint part, guint thread)
                          (gsize)(y - p->job->y) * p->job->coverage_pitch);
 }
 
-/* Computes the norms, unless those of the frame before are still valid. */
+/* Computes the norms, unless the previous frame's are still valid. */
 static void
 make_norms(CpuSession *self)
 {

@@ -99,7 +99,7 @@ pairs_of(Shorts a, Shorts b)
       {(Shorts)INSTRUCTION(unpacklo_epi16)((Bits)a, (Bits)b), (Shorts)INSTRUCTION(unpackhi_epi16)((Bits)a, (Bits)b)}};
 }
 
-/* Adds the products of signed numbers, of both vectors. The parts of the sums are those of split_shorts. */
+/* Multiplies signed numbers, and adds the products of both vectors to sums in two parts, ordered as by split_shorts. */
 static inline void
 sum_products(Numbers sum[2], Pairs a, Pairs b)
 {

@@ -220,7 +220,7 @@ typedef struct {
   int n; /* frames */
   int bytes, shift, full;
   const guint8 *row[CNV_MAX_TEMPORAL_TAPS + 1][4];
-  gsize frame, next; /* numbers from sums to those of the next frame, and of the next three rows */
+  gsize frame, next; /* distances, in numbers, to the sums of the next frame, and of the next three rows */
   gsize odd;         /* and, if samples have 1 byte, from even samples to odd ones */
 } CpuColumnSums;
 

@@ -173,7 +173,7 @@ typedef struct {
   Shorts half, fall, step, most;
 } Threshold;
 
-/* Returns the weights of a frame whose sums over 3x3 differ from those of frame 0. */
+/* Returns the weights of a frame, by how its sums over 3x3 differ from frame 0's. */
 static inline Shorts
 weigh_frame(Shorts difference, const Threshold *t, Shorts weight)
 {

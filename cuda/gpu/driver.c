@@ -16,7 +16,7 @@
 static CnvDriver driver;
 static GError *driver_error;
 
-/* Starts the driver. It names most errors, but not those of its own start. */
+/* Starts the driver. The driver has names for most errors, but not for an error of its own start. */
 static gboolean
 start_driver(GError **error)
 {

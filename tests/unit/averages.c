@@ -554,7 +554,7 @@ check_engines(const char *format, CnvFilterType type, double threshold)
   const CnvImage image = {cnv_format_find(format), 150, 70, 0.2126, 0.0722, FALSE};
   g_autofree char *what = g_strdup_printf("%s, filter %d, temporal-threshold=%g", format, type, threshold);
   const CnvLayout layout = cnv_layout_of(&image);
-  Engine cpu, cuda;
+  Engine engine[2], *cpu = &engine[0], *cuda = &engine[1];
   CnvFilter filter;
   guint8 *memory;
   guint32 state = 8;
@@ -566,27 +566,27 @@ check_engines(const char *format, CnvFilterType type, double threshold)
   filter.radius = 2;
   filter.temporal_radius = CENTER;
   filter.temporal_threshold = threshold;
-  open_engine(&cpu, "cpu", &filter, &image, &layout, memory);
-  open_engine(&cuda, "cuda", &filter, &image, &layout, memory);
+  open_engine(cpu, "cpu", &filter, &image, &layout, memory);
+  open_engine(cuda, "cuda", &filter, &image, &layout, memory);
   for (int n = 0; n < TIMES; n++) {
     float before[CNV_MAX_PLANES];
 
-    memcpy(before, cpu.session->stats.threshold, sizeof(before));
-    filter_once(&cpu, n);
-    filter_once(&cuda, n);
+    memcpy(before, cpu->session->stats.threshold, sizeof(before));
+    filter_once(cpu, n);
+    filter_once(cuda, n);
     /* What the GPU has measured for a frame is known when the next one is submitted. */
     for (int p = 0; p < image.format->n_planes && n > 0; p++)
-      ck_assert_msg(fabsf(cuda.session->stats.threshold[p] - before[p]) <= 1e-5f * before[p],
-                    "%s: a threshold of %g instead of %g of plane %d", what, cuda.session->stats.threshold[p],
+      ck_assert_msg(fabsf(cuda->session->stats.threshold[p] - before[p]) <= 1e-5f * before[p],
+                    "%s: a threshold of %g instead of %g of plane %d", what, cuda->session->stats.threshold[p],
                     before[p], p);
-    compare_engines(&image, &cpu, &cuda, what);
+    compare_engines(&image, cpu, cuda, what);
   }
   for (int p = 0; p < image.format->n_planes; p++)
-    ck_assert_msg(cpu.session->stats.threshold[p] > 0, "%s: no threshold for plane %d", what, p);
-  for (Engine *engine = &cpu; engine; engine = engine == &cpu ? &cuda : NULL) {
-    cnv_session_close(engine->session);
-    cnv_plan_unref(engine->plan);
-    g_free(engine->out);
+    ck_assert_msg(cpu->session->stats.threshold[p] > 0, "%s: no threshold for plane %d", what, p);
+  for (guint i = 0; i < G_N_ELEMENTS(engine); i++) {
+    cnv_session_close(engine[i].session);
+    cnv_plan_unref(engine[i].plan);
+    g_free(engine[i].out);
   }
   g_free(memory);
 }

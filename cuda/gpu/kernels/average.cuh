@@ -167,7 +167,7 @@ template <typename T> struct RowsOf {
 /* A thread's part of a tile, in registers. The job is in shared memory. */
 struct AverageTile {
   int in_stride;
-  int x;              /* the thread's first sample; those of the first lane may be outside the plane */
+  int x;              /* the thread's first sample; in the first lane it may lie outside the plane */
   float scale;        /* 1 / (9 * threshold) */
   float gain, offset; /* from averages to levels */
   bool inner_x;       /* the warp's samples are words in the window */

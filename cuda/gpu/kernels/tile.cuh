@@ -33,7 +33,7 @@ tile_output(const CnvTileJob &s, int width)
   return tile_output(s, width, column, row);
 }
 
-/* Computes the factors of renormalize: those of a tile's samples along x, then those of its rows. */
+/* Computes the factors of renormalize: first for a tile's samples along x, then for its rows. */
 __device__ static void
 find_factors(float *factor, const CnvTileJob &s, const TileOutput &at, int width)
 {
