@@ -3,6 +3,8 @@
  * Thresholds over time. A kernel measures the noise and computes the thresholds that follow from it; the host never
  * waits for them.
  */
+#include <string.h>
+
 #include "gpu/session.h"
 #include "plan/noise.h"
 
@@ -17,6 +19,7 @@ make_state(CudaSession *self, GError **error)
   if (!cnv_cuda_reserve(self, &self->noise.seen, TRUE, sizeof(none.threshold), error) ||
       !cnv_cuda_reserve(self, &self->noise.state, FALSE, sizeof(none), error))
     return FALSE;
+  memset((void *)(guintptr)self->noise.seen.address, 0, sizeof(none.threshold)); /* until the first measurement ends */
   if (CHECK(self, cuMemcpyHtoDAsync(self->noise.state.address, &none, sizeof(none), self->stream),
             "clearing the state of the noise", error))
     return TRUE;

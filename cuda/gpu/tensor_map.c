@@ -75,6 +75,17 @@ describe(const CudaSession *self, const CnvFrame *frame, int m, int fields, Tens
   return frame->stride[m] > 0 && (map->address | stride) % 16 == 0 && self->layout.rows[m] % fields == 0;
 }
 
+/* Returns TRUE if an array of CNV_SOURCE_STEPS reaches from the first frame over time to the last. */
+static gboolean
+reaches_all(const CnvSources *sources)
+{
+  gboolean reaches = TRUE;
+
+  for (int i = 0; i < sources->n; i++)
+    reaches &= (guint64)(sources->delta[i] - sources->first) / CNV_SOURCE_STEP < CNV_SOURCE_STEPS;
+  return reaches;
+}
+
 /* Finds the map for the input. All frames over time are one array, whose last dimension selects a frame's first byte.
  */
 static gboolean
@@ -84,7 +95,7 @@ set_map(CudaSession *self, const CnvLaunch *launch, const CnvTileJob *job, const
   int pitch = launch->kernel == CNV_KERNEL_DECIMATE ? job->decimation.pitch : variant->pitch;
   TensorMap map;
 
-  if (!describe(self, in, job->pointers, job->job.fields, &map))
+  if (!describe(self, in, job->pointers, job->job.fields, &map) || !reaches_all(&self->schedule.sources))
     return FALSE;
   if (self->capability < 90 || !pitch)
     return TRUE;
