@@ -179,6 +179,14 @@ add_bank(CnvSchedule *schedule, guint bank, const CnvJob *jobs, guint n)
   add_pass(schedule, bank, jobs + first, n - first);
 }
 
+/* Adds the launches of all banks for the jobs. */
+static void
+add_banks(CnvSchedule *schedule, const CnvJob *jobs, guint n)
+{
+  for (guint i = 0; i < schedule->banks->len; i++)
+    add_bank(schedule, g_array_index(schedule->banks, guint, i), jobs, n);
+}
+
 /* ---- the frame ---- */
 
 /* Stages all of each plane that is not plain, because filters also read samples around those that they filter. */
@@ -215,8 +223,7 @@ add_weighed_tiles(CnvSchedule *schedule, gboolean *staged)
     else
       staged[job->weights - 1] = TRUE;
   }
-  for (guint i = 0; i < schedule->banks->len; i++)
-    add_bank(schedule, g_array_index(schedule->banks, guint, i), (const CnvJob *)tiles->data, tiles->len);
+  add_banks(schedule, (const CnvJob *)tiles->data, tiles->len);
 }
 
 /* Adds all other normalised convolution: layers are staged with their weights and filtered one after the other, in
@@ -251,8 +258,7 @@ make_rounds(CnvSchedule *schedule)
         g_array_append_vals(filtered, job, 1);
     }
     add_launch(schedule, CNV_KERNEL_STAGE_IN, 0, (const CnvJob *)staged->data, staged->len);
-    for (guint i = 0; i < schedule->banks->len; i++)
-      add_bank(schedule, g_array_index(schedule->banks, guint, i), (const CnvJob *)filtered->data, filtered->len);
+    add_banks(schedule, (const CnvJob *)filtered->data, filtered->len);
     add_launch(schedule, CNV_KERNEL_STAGE_OUT, 0, (const CnvJob *)filtered->data, filtered->len);
   }
 }
@@ -312,8 +318,7 @@ make_averages(CnvSchedule *schedule, const CnvJob *jobs, guint n)
 
   for (guint i = 0; i < n; i++)
     g_array_append_vals(cnv_tile_jobs_are_staged(schedule, &jobs[i]) ? left : now, &jobs[i], 1);
-  for (guint i = 0; i < schedule->banks->len; i++)
-    add_bank(schedule, g_array_index(schedule->banks, guint, i), (const CnvJob *)now->data, now->len);
+  add_banks(schedule, (const CnvJob *)now->data, now->len);
   while (left->len > 0) {
     guint n_left = 0;
 
@@ -329,8 +334,7 @@ make_averages(CnvSchedule *schedule, const CnvJob *jobs, guint n)
     }
     g_array_set_size(left, n_left);
     add_launch(schedule, CNV_KERNEL_STAGE_IN, 0, (const CnvJob *)windows->data, windows->len);
-    for (guint i = 0; i < schedule->banks->len; i++)
-      add_bank(schedule, g_array_index(schedule->banks, guint, i), (const CnvJob *)now->data, now->len);
+    add_banks(schedule, (const CnvJob *)now->data, now->len);
     add_launch(schedule, CNV_KERNEL_STAGE_OUT, 0, (const CnvJob *)now->data, now->len);
   }
 }
@@ -352,8 +356,7 @@ make_frame(CnvSchedule *schedule, int fields)
     return;
   }
   add_staging(schedule, fields);
-  for (guint i = 0; i < schedule->banks->len; i++)
-    add_bank(schedule, g_array_index(schedule->banks, guint, i), jobs, n);
+  add_banks(schedule, jobs, n);
   add_launch(schedule, CNV_KERNEL_STAGE_OUT, 0, jobs, n);
 }
 
