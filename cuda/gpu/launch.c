@@ -128,13 +128,9 @@ copy_rest(CudaSession *self, const CnvFrame *in, const CnvFrame *out, GError **e
 static CnvSources
 block_sources(const CnvSchedule *schedule, const CnvLaunch *l)
 {
-  CnvSources all = {.n = 1};
-
   if (!schedule->averages || l->kernel == CNV_KERNEL_STAGE_IN)
     return schedule->sources;
-  for (int i = 0; i < schedule->sources.n; i++)
-    all.weight[0] += schedule->sources.weight[i];
-  return all;
+  return (CnvSources){.n = 1, .weight = {schedule->sources.sum}};
 }
 
 static CnvBlockArgs

@@ -7,8 +7,8 @@
 #include <math.h>
 
 static const CnvVariant variants[] = {
-    {"one_tap_u8", .bytes = 1, .rows = 1, .terms = 1, .width = CNV_ONE_TAP_BYTES, .tile_rows = CNV_ONE_TAP_ROWS},
-    {"one_tap_u16", .bytes = 2, .rows = 1, .terms = 1, .width = CNV_ONE_TAP_BYTES / 2, .tile_rows = CNV_ONE_TAP_ROWS},
+    {"one_tap", .bytes = 1, .rows = 1, .terms = 1, .width = CNV_ONE_TAP_BYTES, .tile_rows = CNV_ONE_TAP_ROWS},
+    {"one_tap", .bytes = 2, .rows = 1, .terms = 1, .width = CNV_ONE_TAP_BYTES / 2, .tile_rows = CNV_ONE_TAP_ROWS},
     {NULL}};
 
 /* Returns the tap on the sample itself. */

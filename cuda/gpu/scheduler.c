@@ -185,11 +185,11 @@ add_array(GByteArray *arrays, const GArray *array)
 static void
 set_integers(CnvSources *sources)
 {
-  float largest = 0, sum = 0;
+  float largest = 0;
 
   for (int i = 0; i < sources->n; i++) {
     largest = MAX(largest, sources->weight[i]);
-    sum += sources->weight[i];
+    sources->sum += sources->weight[i];
   }
   for (int i = 0; i < sources->n && largest > 0; i++) {
     guint32 integer = (guint32)(MAX(sources->weight[i], 0) / largest * G_MAXUINT16 + 0.5f);
@@ -197,7 +197,7 @@ set_integers(CnvSources *sources)
     sources->integer[i / 2] |= integer << (i % 2 * 16);
     sources->integer_sum += integer;
   }
-  sources->unit = sources->integer_sum ? sum / (float)sources->integer_sum : 0;
+  sources->unit = sources->integer_sum ? sources->sum / (float)sources->integer_sum : 0;
 }
 
 /* Stores the weights of the work's frames, which are multiplied into taps over time, and makes tile jobs and words.

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 COPY_ENGINE_STACK = 8  # bytes of stack that ptxas uses for bulk tensor copies on sm_120
-MAY_USE_LOCAL_MEMORY = re.compile(r'cnv_(naive|mosaic|stage|cover|one_tap_u\d+)$|^(?!cnv_)')
+MAY_USE_LOCAL_MEMORY = re.compile(r'cnv_(naive|mosaic|stage|cover|one_tap)$|^(?!cnv_)')
 # Kernels with block jobs, and copies. For all others the launch requests shared memory, up to CNV_SHARED_MAX
 # (cuda/gpu/kinds.h) or the limit of fused. The limits below are the rest, which such a kernel may declare itself.
 BLOCKS = re.compile(r'cnv_(naive|mosaic|cells|tiled|rows|columns|texture|stage|cover|copy|copy_jobs|noise)$')

@@ -83,9 +83,9 @@ count_jobs(const CnvSchedule *schedule, CnvKernelId kernel)
 static void
 set_work(CnvSchedule *schedule, const CnvWork *work)
 {
-  static const CnvKernelId last[] = {CNV_KERNEL_NAIVE,   CNV_KERNEL_MOSAIC,     CNV_KERNEL_CELLS,   CNV_KERNEL_TILED,
-                                     CNV_KERNEL_COLUMNS, CNV_KERNEL_FUSED,      CNV_KERNEL_ONE_TAP, CNV_KERNEL_BLUR,
-                                     CNV_KERNEL_DENSE,   CNV_KERNEL_INTERPOLATE};
+  static const CnvKernelId last[] = {CNV_KERNEL_NAIVE,   CNV_KERNEL_MOSAIC,      CNV_KERNEL_CELLS,   CNV_KERNEL_TILED,
+                                     CNV_KERNEL_COLUMNS, CNV_KERNEL_FUSED,       CNV_KERNEL_ONE_TAP, CNV_KERNEL_BLUR,
+                                     CNV_KERNEL_DENSE,   CNV_KERNEL_INTERPOLATE, CNV_KERNEL_AVERAGE};
   guint done = 0;
 
   cnv_schedule_init(schedule);
@@ -128,7 +128,7 @@ START_TEST(test_whole_frames)
       {&sharpen, CNV_ALGORITHM_TENSOR, CNV_KERNEL_DENSE, "dense_u8_1_1_1_4"},
       {&unsharp, CNV_ALGORITHM_TENSOR, CNV_KERNEL_BLUR, "blur_u8_3x3"},
       {&full_rank, CNV_ALGORITHM_TENSOR, CNV_KERNEL_DENSE, "dense_u8_1_1_2_6"},
-      {&one_tap, CNV_ALGORITHM_TENSOR, CNV_KERNEL_ONE_TAP, "one_tap_u8"},
+      {&one_tap, CNV_ALGORITHM_TENSOR, CNV_KERNEL_ONE_TAP, "one_tap"},
       {&of_3_frames, CNV_ALGORITHM_TENSOR, CNV_KERNEL_BLUR, "blur_over_time_u8_2x2"},
       {&of_5_frames, CNV_ALGORITHM_TENSOR, CNV_KERNEL_DENSE, "dense_over_time_u8_5_3"},
   };
@@ -143,6 +143,52 @@ START_TEST(test_whole_frames)
     ck_assert_str_eq(schedule.variant[rows[i].kernel]->name, rows[i].name);
     cnv_schedule_clear(&schedule);
     cnv_plan_unref(plan);
+  }
+}
+END_TEST
+
+/* Averages with a threshold. For 8 bits the output's frame must have a good part of the taps in time: else averages are
+ * staged. */
+START_TEST(test_averages)
+{
+  static const struct {
+    const char *format, *name;
+    double center; /* tap on the output's frame, between two taps of 1 */
+  } rows[] = {{"NV12", "average_u8", 1},
+              {"RGBA", "average_u8", 0.07},
+              {"RGBA", NULL, 0.06},
+              {"P010_10LE", "average_u16", 1},
+              {"P010_10LE", "average_u16", 0.001}};
+
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+    const CnvImage image = {cnv_format_find(rows[i].format), WIDTH, HEIGHT, 0.2126, 0.0722, FALSE};
+    CnvTemporalTap frames[3];
+    CnvSchedule schedule;
+    CnvFilter filter;
+    CnvPlan *plan;
+    CnvWork work;
+
+    test_filter_init(&filter);
+    filter.type = CNV_FILTER_IDENTITY;
+    filter.kernel_t = cnv_taps_new(3, 1, (double[]){1, rows[i].center, 1});
+    filter.temporal_threshold = 0.1;
+    plan = cnv_plan_new(&filter, &image, CNV_ALGORITHM_AUTO, cnv_backend_find("cpu"), NULL);
+    ck_assert(plan != NULL);
+    for (int p = 0; p < plan->n_planes; p++)
+      plan->plane[p].algorithm = CNV_ALGORITHM_TENSOR;
+    for (int k = 0; k < 3; k++)
+      frames[k] = (CnvTemporalTap){k, plan->weight[k]};
+    work = CNV_WORK_ALL(&plan);
+    work.temporal_tap = frames;
+    work.n_temporal_taps = 3;
+    set_work(&schedule, &work);
+    ck_assert_uint_eq(count_launches(&schedule, CNV_KERNEL_AVERAGE), rows[i].name ? 1 : 0);
+    ck_assert_uint_eq(count_launches(&schedule, CNV_KERNEL_STAGE_IN), rows[i].name ? 0 : 1);
+    if (rows[i].name)
+      ck_assert_str_eq(schedule.variant[CNV_KERNEL_AVERAGE]->name, rows[i].name);
+    cnv_schedule_clear(&schedule);
+    cnv_plan_unref(plan);
+    cnv_filter_clear(&filter);
   }
 }
 END_TEST
@@ -870,6 +916,7 @@ static void
 add_tests(TCase *tcase)
 {
   tcase_add_test(tcase, test_whole_frames);
+  tcase_add_test(tcase, test_averages);
   tcase_add_test(tcase, test_pixels);
   tcase_add_test(tcase, test_decimated);
   tcase_add_test(tcase, test_decimated_rows);

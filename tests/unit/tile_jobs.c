@@ -29,6 +29,7 @@ typedef struct {
   gboolean is_signed;
   int temporal_radius;
   double scale, bias; /* scale 0: 1 */
+  double threshold;   /* over time */
   gboolean absolute;
   CnvBorder border;
   CnvAlgorithm algorithm;
@@ -67,6 +68,12 @@ static const Row rows[] = {
     {"P010_10LE", 320, 200, CNV_FILTER_GAUSSIAN, 9, .temporal_radius = 3, TENSOR},
     {"GRAY8", 320, 200, CNV_FILTER_CUSTOM, -1, 3, 3, .temporal_radius = 1, TENSOR},
     {"NV12", 320, 200, CNV_FILTER_IDENTITY, 0, .temporal_radius = 2, TENSOR},
+    {"GRAY8", 320, 200, CNV_FILTER_IDENTITY, 0, .temporal_radius = 1, .threshold = 0.1, TENSOR},
+    {"NV12", 320, 200, CNV_FILTER_IDENTITY, 0, .temporal_radius = 3, .threshold = -1, TENSOR,
+     .border = CNV_BORDER_WRAP},
+    {"RGB", 320, 200, CNV_FILTER_IDENTITY, 0, .temporal_radius = 15, .threshold = 1, TENSOR, .interlaced = TRUE},
+    {"RGBA", 321, 200, CNV_FILTER_IDENTITY, 0, .temporal_radius = 2, .threshold = 0.5, TENSOR, .region = 1},
+    {"P010_10LE", 320, 200, CNV_FILTER_IDENTITY, 0, .temporal_radius = 1, .threshold = 0.1, TENSOR},
     {"GRAY16_LE", 320, 200, CNV_FILTER_IDENTITY, 0, .scale = 1.5, .bias = -0.1, TENSOR},
     {"P010_10LE", 320, 200, CNV_FILTER_IDENTITY, 0, .scale = -0.5, .bias = 0.2, .absolute = TRUE, TENSOR},
     {"GRAY8", 320, 200, CNV_FILTER_GAUSSIAN, 4, .scale = 2, .bias = -0.5, TENSOR},
@@ -104,6 +111,7 @@ plan_of(const Row *row)
   filter.scale = row->scale != 0 ? row->scale : 1;
   filter.bias = row->bias;
   filter.absolute = row->absolute;
+  filter.temporal_threshold = row->threshold;
   filter.border = row->border ? row->border : CNV_BORDER_REPLICATE;
   for (int i = 0; i < row->columns * row->rows; i++) {
     state = state * 1664525u + 1013904223u;
@@ -164,6 +172,8 @@ reached_by(const Subject *s)
   if (s->launch->kernel == CNV_KERNEL_DENSE)
     return (Reached){j->term.anchor[CNV_Y], MAX(n_rows, 1) - 1 - j->term.anchor[CNV_Y],
                      CNV_DENSE_LEAD(v->bytes, v->k_x)};
+  if (s->launch->kernel == CNV_KERNEL_AVERAGE)
+    return v->bytes > 1 ? (Reached){0} : (Reached){1, 1, CNV_AVERAGE_SAMPLES};
   if (s->launch->kernel == CNV_KERNEL_BLUR)
     return (Reached){j->top, j->top, CNV_BLUR_LEAD(v->k_x) * (v->pixels ? 4 : 1)};
   return (Reached){0, 0, 0};
@@ -197,7 +207,9 @@ check_shared(const Subject *s)
   int frames = MAX(s->schedule->sources.n, 1), taken = v->ring ? 16 * v->ring : j->rows + r.above + r.below;
   int unit = s->launch->kernel == CNV_KERNEL_BLUR ? 16 * v->bytes : 16, pitch = CNV_FUSED_LOADED * v->bytes, needed;
 
-  if (v->pairs)
+  if (s->launch->kernel == CNV_KERNEL_AVERAGE)
+    pitch = CNV_AVERAGE_PITCH;
+  else if (v->pairs)
     pitch = CNV_DENSE_PITCH_OVER_TIME;
   else if (v->width)
     pitch = CNV_TILE_PITCH(unit, v->width * v->bytes, r.lead * v->bytes);
@@ -275,6 +287,63 @@ check_one_tap(const Subject *s)
     acc = (double)plane->gain[0] * acc + (double)plane->fraction[0] + plane->base[0];
     ck_assert_msg(fabs(got - acc) < LEVEL_ERROR * plane->full[0] / 255, "row %u: a frame of %g becomes %g, not %g",
                   s->row, value, got, acc);
+  }
+}
+
+/* Bytes of a tile of average, of one segment of 16 bytes with the words beside it. */
+typedef guint8 Nearby[6][4 + 16 + 4];
+
+/* Sixteen bytes of operand A: of the segment in a row, or of the words beside it in that row and the next. */
+typedef struct {
+  int row;
+  gboolean beside;
+} Half;
+
+static int
+nearby_byte(const Nearby bytes, Half half, int k)
+{
+  int lane = k / 4;
+
+  return half.beside ? bytes[half.row + lane / 2][(lane % 2 ? 20 : 0) + k % 4] : bytes[half.row][4 + k];
+}
+
+/* Returns the product of sixteen bytes with word `nth` of the lanes' operands, for one of eight columns. */
+static int
+nearby_product(const guint32 *words, int nth, int column, const Nearby bytes, Half half)
+{
+  int sum = 0;
+
+  for (int k = 0; k < 16; k++)
+    sum += (int)(gint8)(words[(column * 4 + k / 4) * 4 + nth] >> (k % 4 * 8)) * nearby_byte(bytes, half, k);
+  return sum;
+}
+
+/* Checks that the operands of average's products sum up the 3x3 samples around each sample of a segment. */
+static void
+check_nearby(const Subject *s)
+{
+  const guint32 *all = &g_array_index(s->schedule->words, guint32, s->job->bands);
+  int C = s->job->channels;
+  guint32 state = s->row;
+  Nearby bytes;
+
+  for (gsize i = 0; i < sizeof(bytes); i++) {
+    state = state * 1664525u + 1013904223u;
+    bytes[i / 24][i % 24] = (guint8)(state >> 24);
+  }
+  for (int i = 0; i < 4 * 16; i++) {
+    int y = i / 16, x = i % 16, column = x / 4 * 2 + x % 2, expected = 0, sum = 0;
+    /* gpu/average.c: words of `rows` and `first`, then of `both` and `second`. average_bytes.cuh: add_nearby. */
+    const guint32 *words = all + x % 4 / 2 * 256 + y % 2 * 128, *both = all + x % 4 / 2 * 256 + 128;
+    const Half even[] = {{y, FALSE}, {y + 1, FALSE}, {y + 2, FALSE}, {y + 2, TRUE}};
+    const Half odd[] = {{y + 1, FALSE}, {y + 1, TRUE}, {y + 2, FALSE}, {y - 1, TRUE}};
+
+    for (int k = 0; k < 9; k++)
+      expected += bytes[y + k / 3][4 + x + (k % 3 - 1) * C];
+    for (int k = 0; k < 4; k++)
+      sum += nearby_product(words, k, column, bytes, y % 2 ? odd[k] : even[k]);
+    sum += nearby_product(both, y % 2 ? 0 : 1, column, bytes, (Half){y, y % 2 == 0});
+    ck_assert_msg(sum == expected, "row %u: the samples near %d, %d sum up to %d, not %d", s->row, x, y, expected, sum);
   }
 }
 
@@ -580,6 +649,13 @@ check_job(const Subject *s)
   case CNV_KERNEL_ONE_TAP:
     check_one_tap(s);
     return;
+  case CNV_KERNEL_AVERAGE:
+    check_one_tap(s);
+    CHECK(s, s->job->format_plane == plane_of(s)->format_plane);
+    if (s->variant->bytes > 1)
+      return;
+    check_nearby(s);
+    break;
   case CNV_KERNEL_DECIMATE:
     check_decimate(s);
     return;

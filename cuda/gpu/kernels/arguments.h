@@ -107,7 +107,7 @@ typedef struct {
  * CNV_SOURCE_STEP. n = 0: there is only `in`. center: index of `in`. */
 typedef struct {
   int n, center;
-  float weight[CNV_ARGS_SOURCES];
+  float weight[CNV_ARGS_SOURCES], sum; /* sum: of the weights */
   int64_t delta[CNV_ARGS_SOURCES];
   int64_t first; /* the least delta, or 0 */
   /* If no weight is negative: the weights as integers of 16 bits, which times `unit` are the weights. A word has two;
@@ -425,10 +425,11 @@ cnv_ring_bytes(int bytes, int pitch, int k_x, int steps, int blocks, int parts)
 #define CNV_ONE_TAP_BYTES 512
 #define CNV_ONE_TAP_ROWS 16
 
-/* average: warps of a block; samples that a thread filters side by side; samples of a tile's width, since the first and
- * last lane of a warp only read neighbours; rows of a tile. */
-#define CNV_AVERAGE_WARPS 8
+/* average: samples that a thread filters side by side. 8 bits: row pitch of a tile, and its rows. 16 bits: samples of a
+ * tile's width, since the first and last lane of a warp only read neighbours, and its rows. */
 #define CNV_AVERAGE_SAMPLES 4
+#define CNV_AVERAGE_PITCH (CNV_TILE_WIDTH + 2 * CNV_TILE_APRON(CNV_AVERAGE_SAMPLES))
+#define CNV_AVERAGE_BYTES_ROWS 32
 #define CNV_AVERAGE_WIDTH (30 * CNV_AVERAGE_SAMPLES)
 #define CNV_AVERAGE_ROWS 64
 
@@ -556,13 +557,13 @@ typedef struct {
   /* Mask of the bits of four stored samples, the first at a multiple of four, that are copied from the input. For
    * samples of 8 bits the first word is the mask. */
   CNV_ALIGNED(8) uint32_t copied_bits[2];
-  int steps_y;    /* blur: steps of 16 rows that 16 outputs read */
-  uint32_t bands; /* blur, dense: index of the first word of their fragments of taps */
-  int blends;     /* the job has coverage */
-  int pointers;   /* index in the launch's addresses and strides */
+  int steps_y;      /* blur: steps of 16 rows that 16 outputs read */
+  uint32_t bands;   /* blur, dense: index of the first word of their fragments of taps */
+  int blends;       /* the job has coverage */
+  int pointers;     /* index in the launch's addresses and strides */
+  int format_plane; /* average: as in CnvPlane */
 
   CnvJob job;
-  int format_plane;             /* average: as in CnvPlane */
   int first_block, inner_block; /* first block of the tiles at the edges, and of the inner tiles (cnv_tile_edges) */
   int columns, rows;            /* columns: tiles of a row; rows: of a tile */
   int last_row;                 /* number of the last row of tiles */
@@ -581,7 +582,7 @@ typedef struct {
   float border_value[CNV_MAX_CHANNELS];
 } CnvTileJob;
 
-#define CNV_TILE_JOB_HEAD 28
+#define CNV_TILE_JOB_HEAD 30
 
 /* Returns the number of a job's tiles at its edges.
  *

@@ -20,14 +20,6 @@
 
 #include "gpu/kernels/tile.cuh"
 
-__device__ static void
-multiply_bytes(int (&sum)[4], const uint32_t (&a)[4], uint2 b)
-{
-  asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-      : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b.x), "r"(b.y));
-}
-
 /* Adds the products of two rows of taps to a warp's sums of 16 rows by N times 8 outputs. from: the lane's first word
  * of the tile; the second row of taps reads `second_row` bytes further on. */
 template <typename T, int K, int N, int TERMS, int D, int PRODUCTS>

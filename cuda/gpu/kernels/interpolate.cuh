@@ -376,8 +376,8 @@ begin_interpolate(const CnvTileArgs &l, TileParams &params)
     const int width = CNV_INTERPOLATE_WIDTH(s.channels);
     const TileOutput at = l.tiles ? tile_output(s, width, place.column, place.row) : tile_output(s, width);
 
-    params.tile = {at,    s.rows,         0, 0, 0, s.pointers, s.job.field, s.term.n[CNV_Y], s.bands, false, false,
-                   false, (int)place.kind};
+    params.tile = {at,           s.rows,          0,       0,     0,     s.pointers, s.job.field,
+                   s.job.fields, s.term.n[CNV_Y], s.bands, false, false, false,      (int)place.kind};
 #if CNV_BULK_COPIES
     /* Copied channels are loaded 16 bytes at a time. */
     params.tile.is_inner = (!s.copied || l.maps >> s.pointers & 1) && (l.out_maps >> s.pointers & 1) &&

@@ -3,7 +3,6 @@
  * The entries of the CUDA kernels in the module. Their arithmetic is that of plan.h. A launch of kernels with block
  * jobs filters planes of any size, number of channels and sample type, of any plan whose taps are in constant memory.
  */
-#include "gpu/kernels/average.cuh"
 #include "gpu/kernels/cells.cuh"
 #include "gpu/kernels/cover.cuh"
 #include "gpu/kernels/fused.cuh"
@@ -16,6 +15,8 @@
 #include "gpu/kernels/texture.cuh"
 #include "gpu/kernels/tiled.cuh"
 #if __CUDA_ARCH__ >= 800
+#include "gpu/kernels/average.cuh"
+#include "gpu/kernels/average_bytes.cuh"
 #include "gpu/kernels/blur_deep.cuh"
 #include "gpu/kernels/blur_pixels.cuh"
 #include "gpu/kernels/blur_weighed.cuh"
@@ -174,14 +175,15 @@ BLOCKS(stage, l.is_first ? stage_in(b, l) : stage_out(b, l))
 #define INTERPOLATE(name, bits, wide, blocks) TILES(name##_u##bits, blocks, interpolate<uint##bits##_t, wide>)
 TILES(fused_u8, 6, fused<uint8_t>)
 TILES(fused_u16, 5, fused<uint16_t>)
-WARPS(one_tap_u8, CNV_ONE_TAP_WARPS, 32 / CNV_ONE_TAP_WARPS, one_tap<uint8_t>)
-WARPS(one_tap_u16, CNV_ONE_TAP_WARPS, 32 / CNV_ONE_TAP_WARPS, one_tap<uint16_t>)
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
-WARPS(average, CNV_AVERAGE_WARPS, 1, average)
+/* Only for sm_86 does it need more registers than four blocks leave. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 860
+WARPS(one_tap, CNV_ONE_TAP_WARPS, 3, one_tap)
 #else
-WARPS(average, CNV_AVERAGE_WARPS, 2, average)
+WARPS(one_tap, CNV_ONE_TAP_WARPS, 4, one_tap)
 #endif
 #if __CUDA_ARCH__ >= 800 /* choice.c sees to it that older GPUs are asked for none of these */
+TILES(average_u8, 5, average_bytes)
+TILES(average_u16, 4, average_words)
 CNV_BLUR_PIXELS_VARIANTS(BLUR_PIXELS)
 CNV_BLUR_DEEP_VARIANTS(BLUR_DEEP)
 CNV_BLUR_VARIANTS(BLUR)

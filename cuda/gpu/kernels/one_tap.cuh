@@ -252,16 +252,16 @@ make_one_tap(const CnvTileArgs &l, const CnvTileJob &s)
   }
 }
 
-template <typename T>
 __device__ static void
 one_tap(const CnvTileArgs &l)
 {
   const int number = find_tile_job(l);
+  const CnvTileJob &s = (l.n_jobs <= CNV_TILE_JOBS_INLINE ? l.job : (const CnvTileJob *)l.jobs)[number];
 
   wait_for_launch_before();
   let_next_launch_begin();
-  if (l.n_jobs <= CNV_TILE_JOBS_INLINE)
-    make_one_tap<T>(l, l.job[number]);
+  if (s.full_bits <= 255)
+    make_one_tap<uint8_t>(l, s);
   else
-    make_one_tap<T>(l, ((const CnvTileJob *)l.jobs)[number]);
+    make_one_tap<uint16_t>(l, s);
 }

@@ -131,6 +131,27 @@ store_box(const CnvTensorMap *map, int x, int y, int field, const uint8_t *from)
 
 #endif
 
+#if __CUDA_ARCH__ >= 800
+/* Sets sum to first plus products of unsigned and signed bytes. */
+__device__ static void
+multiply_bytes_first(int (&sum)[4], const uint32_t (&a)[4], uint2 b, const int (&first)[4])
+{
+  asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, "
+      "%13};"
+      : "=r"(sum[0]), "=r"(sum[1]), "=r"(sum[2]), "=r"(sum[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b.x), "r"(b.y), "r"(first[0]), "r"(first[1]), "r"(first[2]),
+        "r"(first[3]));
+}
+
+__device__ static void
+multiply_bytes(int (&sum)[4], const uint32_t (&a)[4], uint2 b)
+{
+  const int first[4] = {sum[0], sum[1], sum[2], sum[3]};
+
+  multiply_bytes_first(sum, a, b, first);
+}
+#endif
+
 /* Loads a lane's words of N fragments of taps, of 32 lanes each. */
 template <int N, typename W>
 __device__ static void
@@ -200,9 +221,20 @@ begin_tile(const CnvTileArgs &l, const CnvTileJob &s, const TileShape &shape, in
   const int lead = shape.lead < 0 ? s.lead : shape.lead, width = shape.width - 2 * lead;
   const bool has_map = l.maps >> s.pointers & 1;
   const TileOutput at = BLENDS && l.tiles ? tile_output(s, width, place.column, place.row) : tile_output(s, width);
-  decltype(params.tile) tile = {at,         s.rows,      s.box_rows,      s.top,   lead,
-                                s.pointers, s.job.field, s.term.n[CNV_Y], s.bands, s.renormalizes != 0,
-                                false,      false,       (int)place.kind};
+  decltype(params.tile) tile = {at,
+                                s.rows,
+                                s.box_rows,
+                                s.top,
+                                lead,
+                                s.pointers,
+                                s.job.field,
+                                s.job.fields,
+                                s.term.n[CNV_Y],
+                                s.bands,
+                                s.renormalizes != 0,
+                                false,
+                                false,
+                                (int)place.kind};
 
 #if CNV_BULK_COPIES
   const auto is_inner = [&] {

@@ -18,8 +18,8 @@ struct TileParams {
   CnvTileJob s;
   struct {
     TileOutput at;
-    int rows, box_rows, top, lead, pointers, field; /* from CnvTileJob, or from the kernel's TileShape */
-    int n_rows;                                     /* rows of taps */
+    int rows, box_rows, top, lead, pointers, field, fields; /* from CnvTileJob, or from the kernel's TileShape */
+    int n_rows;                                             /* rows of taps */
     uint32_t bands;
     bool renormalizes, is_inner;
     bool has_weights; /* the copy engine loads the weights */

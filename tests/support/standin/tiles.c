@@ -212,6 +212,8 @@ static void
 check_numbers(const KernelRun *run, const CnvTileJob *s, const CnvPlane *a)
 {
   int bytes = a->component[0].bytes, c = 0;
+  /* Averages of bytes have the neighbours of the window, whatever the filter's border. */
+  int border = cnv_kernel_kind(run->id)->averages && bytes == 1 ? CNV_BORDER_REPLICATE : a->border;
   guint32 bits[2] = {0, 0};
 
   while (!(a->filtered >> c & 1))
@@ -220,7 +222,7 @@ check_numbers(const KernelRun *run, const CnvTileJob *s, const CnvPlane *a)
     if (a->copied >> (i % a->channels) & 1)
       bits[i * bytes / 4] |= (bytes == 1 ? 0xffu : 0xffffu) << (i * bytes % 4 * 8);
   if (a->weight < 0 &&
-      (s->channels != a->channels || s->border != a->border || s->filtered != a->filtered || s->copied != a->copied ||
+      (s->channels != a->channels || s->border != border || s->filtered != a->filtered || s->copied != a->copied ||
        s->shift != a->component[0].shift || s->full_bits != (int)a->full[c] || s->combine != a->combine ||
        s->mid != a->mid[c] || s->base != a->base[c] || s->pointers != a->component[0].plane ||
        memcmp(s->copied_bits, bits, sizeof(bits)) != 0 ||
