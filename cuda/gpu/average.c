@@ -11,21 +11,17 @@ static const CnvVariant variants[] = {{"average_u8", .bytes = 1, .reach = CNV_AV
                                        .tile_rows = CNV_AVERAGE_ROWS, .blocks = 4},
                                       {NULL}};
 
-/* The least part of all weights that the output's frame must have for samples of 8 bits, whose weights are rounded to
- * integers: if all other frames move, its integer is the divisor. */
-#define LEAST_PART (1.0 / 32)
+/* For samples of 8 bits, the output's frame must have at least one part in this many of all weights. Weights are
+ * rounded to integers there, and if all other frames move, this frame's integer is the divisor. */
+#define LEAST_PART 32
 
 static gboolean
 fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error)
 {
-  double sum = 0;
-
   if (!cnv_one_tap_fits(plan, plane, needs, error))
     return FALSE;
-  for (int k = 0; k < plan->n_temporal_taps; k++)
-    sum += plan->weight[k];
-  return needs->bytes > 1 || plan->weight[plan->center] >= LEAST_PART * sum ||
-         cnv_unsupported(error, "the output's frame has less than 1/32 of the taps in time");
+  return needs->bytes > 1 || plan->weight[plan->center] * LEAST_PART >= plan->temporal_magnitude ||
+         cnv_unsupported(error, "the output's frame has less than 1/%d of the taps in time", LEAST_PART);
 }
 
 /* Returns TRUE if byte `at` is a sample beside or at sample `sample`, in the same channel. */
@@ -49,8 +45,8 @@ nearby_word(int lane, int pair, int channels, gboolean beside)
   return word;
 }
 
-/* Appends the operands B (NearbyTaps): for each pair of samples of a word 32 lanes' words of `rows` and `first`, then
- * those of `both` and `second`. */
+/* Appends the operands B (NearbyTaps) for each pair of samples of a word: first `rows` and `first` of all 32 lanes, then
+ * `both` and `second` of all lanes. */
 static void
 append_nearby(GArray *words, int channels)
 {
@@ -74,7 +70,7 @@ set_job(CnvPlaneKernel *plane_kernel, GArray *words, const float *weight)
   if (plane_kernel->needs.bytes > 1)
     return;
   job->top = 1;
-  job->border = CNV_BORDER_REPLICATE; /* neighbours are those of the window, whatever the filter's border */
+  job->border = CNV_BORDER_REPLICATE; /* the sums over 3x3 repeat the window's edge with every border-mode */
   append_nearby(words, job->channels);
 }
 

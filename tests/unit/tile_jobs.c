@@ -95,6 +95,12 @@ static const Row rows[] = {
 
 static guint n_decimated; /* jobs whose taps were compared */
 
+static guint32
+next_random(guint32 *state)
+{
+  return *state = *state * 1664525u + 1013904223u;
+}
+
 static CnvPlan *
 plan_of(const Row *row)
 {
@@ -113,10 +119,8 @@ plan_of(const Row *row)
   filter.absolute = row->absolute;
   filter.temporal_threshold = row->threshold;
   filter.border = row->border ? row->border : CNV_BORDER_REPLICATE;
-  for (int i = 0; i < row->columns * row->rows; i++) {
-    state = state * 1664525u + 1013904223u;
-    taps[i] = (state >> 8) % 1000 / 999.0 + 0.001 - (row->is_signed ? 0.4 : 0);
-  }
+  for (int i = 0; i < row->columns * row->rows; i++)
+    taps[i] = (next_random(&state) >> 8) % 1000 / 999.0 + 0.001 - (row->is_signed ? 0.4 : 0);
   if (row->columns)
     filter.kernel = cnv_taps_new(row->columns, row->rows, taps);
   plan = cnv_plan_new(&filter, &image, CNV_ALGORITHM_AUTO, cnv_backend_find("cpu"), NULL);
@@ -327,10 +331,8 @@ check_nearby(const Subject *s)
   guint32 state = s->row;
   Nearby bytes;
 
-  for (gsize i = 0; i < sizeof(bytes); i++) {
-    state = state * 1664525u + 1013904223u;
-    bytes[i / 24][i % 24] = (guint8)(state >> 24);
-  }
+  for (gsize i = 0; i < sizeof(bytes); i++)
+    bytes[i / 24][i % 24] = (guint8)(next_random(&state) >> 24);
   for (int i = 0; i < 4 * 16; i++) {
     int y = i / 16, x = i % 16, column = x / 4 * 2 + x % 2, expected = 0, sum = 0;
     /* gpu/average.c: words of `rows` and `first`, then of `both` and `second`. average_bytes.cuh: add_nearby. */

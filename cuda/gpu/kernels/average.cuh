@@ -2,8 +2,8 @@
  *
  * average: averages frames over time, weighted at each sample by their differences from the output's frame
  * (plan/plan.h), for plain planes and a single tap per frame. This file is for samples of 16 bits, average_bytes.cuh
- * for those of 8 bits. A thread has CNV_AVERAGE_SAMPLES samples side by side in a few rows, with their sums in
- * registers, and adds one frame after the other. Lanes of a warp exchange sums of columns. The first and the last lane
+ * for those of 8 bits. A thread averages CNV_AVERAGE_SAMPLES samples side by side in a few rows. It keeps their sums in
+ * registers and adds one frame after the other. Lanes of a warp exchange sums of columns. The first and the last lane
  * only provide them.
  */
 #pragma once
@@ -48,7 +48,7 @@ struct Four {
   float2 even, odd;
 };
 
-/* Returns samples as stored as numbers. */
+/* Converts four stored samples to numbers. */
 __device__ static Four
 numbers_of(uint2 word, uint32_t mask)
 {
@@ -123,14 +123,15 @@ find_edges(const CnvTileJob &s, int x)
 
 /* Loads the thread's rows of the frame that is `delta` bytes after the output's. above: address of the first row in the
  * output's frame; y: its number. INNER: all rows are aligned words inside the window. */
-template <bool INNER, int N>
+template <bool INNER>
 __device__ static void
-load_rows(uint2 (&word)[N], const AverageTile &tile, const AverageEdges &edges, const char *above, int y, int64_t delta)
+load_rows(uint2 (&word)[AVERAGE_READ], const AverageTile &tile, const AverageEdges &edges, const char *above, int y,
+          int64_t delta)
 {
   const char *at = above + delta;
 
 #pragma unroll
-  for (int i = 0; i < N; i++) {
+  for (int i = 0; i < AVERAGE_READ; i++) {
     if (INNER) {
       word[i] = __ldg((const uint2 *)at);
       at += tile.in_stride;
@@ -146,9 +147,9 @@ load_rows(uint2 (&word)[N], const AverageTile &tile, const AverageEdges &edges, 
 }
 
 /* Returns the sums over 3x3 samples of row i. */
-template <int C, int N>
+template <int C>
 __device__ static Four
-sum_around(const Four (&number)[N], int i)
+sum_around(const Four (&number)[AVERAGE_READ], int i)
 {
   return sum_neighbours<C>(add(add(number[i], number[i + 1]), number[i + 2]));
 }
@@ -180,23 +181,22 @@ __device__ static void
 average_frames(AverageSums &sums, const CnvTileArgs &l, const CnvTileJob &s, const AverageTile &tile, const char *above,
                int y)
 {
-  constexpr int rows = AVERAGE_ROWS, read = AVERAGE_READ;
   const AverageEdges edges = INNER ? AverageEdges{} : find_edges<C>(s, tile.x);
   const uint32_t mask = mask_of(s);
   const int n = l.sources.n, center = l.sources.center;
   const float center_weight = l.sources.weight[center];
-  uint2 word[read], next[read];
-  Four number[read], own[rows];
+  uint2 word[AVERAGE_READ], next[AVERAGE_READ];
+  Four number[AVERAGE_READ], own[AVERAGE_ROWS];
   int k = center == 0 ? 1 : 0;
 
   load_rows<INNER>(word, tile, edges, above, y, 0);
   if (INNER && k < n)
     load_rows<INNER>(next, tile, edges, above, y, l.sources.delta[k]);
 #pragma unroll
-  for (int i = 0; i < read; i++)
+  for (int i = 0; i < AVERAGE_READ; i++)
     number[i] = numbers_of(word[i], mask);
 #pragma unroll
-  for (int i = 0; i < rows; i++) {
+  for (int i = 0; i < AVERAGE_ROWS; i++) {
     const float2 even = number[i + 1].even, odd = number[i + 1].odd;
     const float values[CNV_AVERAGE_SAMPLES] = {even.x, even.y, odd.x, odd.y};
 
@@ -214,13 +214,13 @@ average_frames(AverageSums &sums, const CnvTileArgs &l, const CnvTileJob &s, con
     if (!INNER)
       load_rows<INNER>(next, tile, edges, above, y, l.sources.delta[k]);
 #pragma unroll
-    for (int i = 0; i < read; i++)
+    for (int i = 0; i < AVERAGE_READ; i++)
       number[i] = numbers_of(next[i], mask);
     k += k + 1 == center ? 2 : 1;
     if (INNER && k < n) /* the loads of the next frame are in flight meanwhile */
       load_rows<INNER>(next, tile, edges, above, y, l.sources.delta[k]);
 #pragma unroll
-    for (int i = 0; i < rows; i++) {
+    for (int i = 0; i < AVERAGE_ROWS; i++) {
       const Four sum = sum_around<C>(number, i);
 
       add_close(&sums.weight[i][0], &sums.value[i][0], distance(sum.even, own[i].even), number[i + 1].even, tile.scale,
@@ -231,7 +231,7 @@ average_frames(AverageSums &sums, const CnvTileArgs &l, const CnvTileJob &s, con
   }
 }
 
-/* Stores four outputs of row y one by one. averages: relative to 0. */
+/* Stores four outputs of row y one by one. */
 __device__ static void
 store_one_by_one(const CnvTileArgs &l, const TileParams &params, int x, int y, float4 averages)
 {
@@ -270,7 +270,7 @@ store_one_by_one(const CnvTileArgs &l, const TileParams &params, int x, int y, f
 __device__ static int
 average_level(float average, const AverageTile &tile)
 {
-  return __float_as_int(fmaf(average, tile.gain, tile.offset) * __int_as_float(1));
+  return nearest_level(fmaf(average, tile.gain, tile.offset));
 }
 
 /* Return the levels of two or four averages as they are stored. */
@@ -285,12 +285,6 @@ __device__ static uint2
 pack_averages(float4 average, const AverageTile &tile, const CnvTileJob &s)
 {
   return make_uint2(pack_two(average.x, average.y, tile, s), pack_two(average.z, average.w, tile, s));
-}
-
-__device__ static uint2
-merge_copied(uint2 word, uint2 input, const CnvTileJob &s)
-{
-  return merge(input, word, make_uint2(s.copied_bits[0], s.copied_bits[1]));
 }
 
 /* Returns the averages of row i of a thread. */
@@ -320,7 +314,8 @@ store_rows(const AverageSums &sums, const CnvTileArgs &l, const TileParams &para
       uint2 word = pack_averages(averages_of(sums, i), tile, s);
 
       if (copies)
-        word = merge_copied(word, __ldg((const uint2 *)(above + (int64_t)(i + 1) * tile.in_stride)), s);
+        word = merge(__ldg((const uint2 *)(above + (int64_t)(i + 1) * tile.in_stride)), word,
+                     make_uint2(s.copied_bits[0], s.copied_bits[1]));
       if (y + 1 + i < end)
         *(uint2 *)(out + (int64_t)i * out_stride) = word;
     }
@@ -338,7 +333,6 @@ template <int C>
 __device__ __forceinline__ static void
 average_rows(const CnvTileArgs &l, const TileParams &params, const TileOutput &at)
 {
-  constexpr int rows = AVERAGE_ROWS;
   const CnvTileJob &s = params.s;
   const int lane = threadIdx.x % 32, first_x = at.x - CNV_AVERAGE_SAMPLES, window_y = s.job.window_y;
   const int window_end = window_y + s.job.window_height;
@@ -358,7 +352,7 @@ average_rows(const CnvTileArgs &l, const TileParams &params, const TileOutput &a
                  tile.x + CNV_AVERAGE_SAMPLES <= (s.job.x + s.job.width) * C && s.combine == CNV_COMBINE_SUM &&
                  !s.blends && !(s.copied && moved);
 #pragma unroll 1
-  for (int y = at.y + threadIdx.x / 32 * rows - 1; y + 1 < at.y_end; y += CNV_TILE_WARPS * rows) {
+  for (int y = at.y + threadIdx.x / 32 * AVERAGE_ROWS - 1; y + 1 < at.y_end; y += CNV_TILE_WARPS * AVERAGE_ROWS) {
     const char *above = (const char *)params.in + (int64_t)y * tile.in_stride + tile.x * (int)sizeof(uint16_t);
     AverageSums sums;
 

@@ -10,7 +10,7 @@
  *             segments two rows below. Of 32 bytes, the first 16 are a segment, and the last 16 the segment of another
  *             row, or the words beside the segments of two rows
  *             B: 1 for bytes of the same channel in the three columns around sample j, else 0 (gpu/average.c)
- *             D: a lane's sums are those of two samples of its word
+ *             D: each lane gets the sums of two samples of its word
  *
  * Weights are float32, then rounded to integers whose sum is below AVERAGE_UNITS, so that sums of weights and of samples
  * times weights are exact and fit float32.
@@ -211,9 +211,8 @@ byte_average(const ByteSums &sums, int row, int i)
 {
   const uint32_t first = sums.first[row][i / 2], value = i % 2 ? sums.both[row][i / 2] - first : first;
   const uint32_t weight = __byte_perm(sums.weight[row][i / 2], __float_as_uint(INTEGERS), i % 2 ? 0x7632 : 0x7610);
-  float inverse;
+  const float inverse = reciprocal(__uint_as_float(weight) - INTEGERS);
 
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(__uint_as_float(weight) - INTEGERS));
   return (__uint_as_float(value) - INTEGERS) * inverse;
 }
 
@@ -236,10 +235,10 @@ template <bool ABSOLUTE> struct ByteEpilogue {
   }
 };
 
-/* Puts the words of a thread. put: stores the word of a row, from the values of its samples. */
+/* Calls put(i, value) for each row i of a thread, with the values of its samples. */
 template <bool ABSOLUTE, typename Put>
 __device__ static void
-put_bytes(const ByteSums &sums, const CnvTileArgs &l, const CnvTileJob &s, const Put &put)
+put_values(const ByteSums &sums, const CnvTileArgs &l, const CnvTileJob &s, const Put &put)
 {
   const ByteEpilogue<ABSOLUTE> epilogue(s, l.sources.sum);
 
@@ -254,13 +253,20 @@ put_bytes(const ByteSums &sums, const CnvTileArgs &l, const CnvTileJob &s, const
   }
 }
 
-/* Packs the levels of four values (dense_level). */
+template <typename Put>
+__device__ static void
+put_values(const ByteSums &sums, const CnvTileArgs &l, const CnvTileJob &s, const Put &put)
+{
+  if (s.combine == CNV_COMBINE_SUM)
+    put_values<false>(sums, l, s, put);
+  else
+    put_values<true>(sums, l, s, put);
+}
+
 __device__ static uint32_t
 pack_values(const float (&value)[4])
 {
-  const auto level = [&](int i) { return __float_as_int(value[i] * __int_as_float(1)); };
-
-  return pack_levels(level(0), level(1), pack_levels(level(2), level(3), 0));
+  return pack_four(nearest_level(value[0]), nearest_level(value[1]), nearest_level(value[2]), nearest_level(value[3]));
 }
 
 __device__ static uint32_t
@@ -270,7 +276,7 @@ blend_values(const float (&value)[4], uint32_t input, uint32_t weights)
     return blend_level(value[i], number_of<uint8_t>(input, i, 0), number_of<uint8_t>(weights, i, 0), 1.0f, 255.0f);
   };
 
-  return pack_levels(level(0), level(1), pack_levels(level(2), level(3), 0));
+  return pack_four(level(0), level(1), level(2), level(3));
 }
 
 /* Filters a tile. */
@@ -314,26 +320,16 @@ average_bytes(const CnvTileArgs &l)
       char *out = (char *)l.out.address[tile.pointers] + (int64_t)tile.field * l.out.stride[tile.pointers] +
                   (int64_t)(tile.at.y + y) * stride + tile.at.x + 4 * lane;
 
-      put_bytes<false>(sums, l, s, [&](int i, const float(&value)[4]) {
+      put_values<false>(sums, l, s, [&](int i, const float(&value)[4]) {
         *(uint32_t *)(out + (int64_t)i * stride) = pack_values(value);
       });
     } else if (BLENDS && kind == CNV_TILE_BLENDED) {
-      const auto put = [&](int i, const float(&value)[4]) {
+      put_values(sums, l, s, [&](int i, const float(&value)[4]) {
         *to(i) = blend_values(value, load_shared(row + 4 * lane + l.sources.center * own.frame_bytes + (i + 1) * pitch),
                               *to(i));
-      };
-
-      if (s.combine == CNV_COMBINE_SUM)
-        put_bytes<false>(sums, l, s, put);
-      else
-        put_bytes<true>(sums, l, s, put);
+      });
     } else {
-      const auto put = [&](int i, const float(&value)[4]) { *to(i) = pack_values(value); };
-
-      if (s.combine == CNV_COMBINE_SUM)
-        put_bytes<false>(sums, l, s, put);
-      else
-        put_bytes<true>(sums, l, s, put);
+      put_values(sums, l, s, [&](int i, const float(&value)[4]) { *to(i) = pack_values(value); });
     }
   }
   if (direct)

@@ -37,6 +37,16 @@ let_next_launch_begin()
 #endif
 }
 
+/* Returns 1 / x to about 1 unit in the last place. */
+__device__ static float
+reciprocal(float x)
+{
+  float inverse;
+
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(x));
+  return inverse;
+}
+
 /* Returns x / channels for x >= 0. A division by a variable would dominate the time of kernels. */
 __device__ static int
 pixel_of(int x, int channels)

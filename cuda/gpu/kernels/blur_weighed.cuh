@@ -165,10 +165,7 @@ sum_weighed_rows(float (&products)[M][4], float (&weights)[M][4], const uint8_t 
 __device__ static float
 weighed_level(float product, float weight, float gain, float fraction)
 {
-  float inverse;
-
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(weight));
-  return fmaf(__saturatef(fmaf(product * inverse, gain, fraction)), 255.0f, BLENDED_SUM);
+  return fmaf(__saturatef(fmaf(product * reciprocal(weight), gain, fraction)), 255.0f, BLENDED_SUM);
 }
 
 /* Moves a warp down a tile as blur_rows does. */

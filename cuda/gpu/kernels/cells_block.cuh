@@ -162,9 +162,8 @@ find_cells(CellsShared &m, const CnvBlock &b, bool only_sums)
 __device__ static float
 inverse_of(float b)
 {
-  float inverse;
+  const float inverse = reciprocal(b);
 
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(b));
   return fmaf(inverse, fmaf(-b, inverse, 1.0f), inverse);
 }
 

@@ -140,7 +140,7 @@ blend_level(float value, float input, float weight, float unit, float full)
 {
   const float level = input * unit, clamped = fminf(fmaxf(value, 0.0f), full);
 
-  return __float_as_int(fmaf(clamped - level, weight * (1.0f / 255.0f), level) * __int_as_float(1));
+  return nearest_level(fmaf(clamped - level, weight * (1.0f / 255.0f), level));
 }
 
 /* Returns true if a word of weights has a weight of 0. */

@@ -402,8 +402,7 @@ decimate(const CnvTileArgs &l)
 __device__ static void
 decimate_again(const CnvTileArgs &l)
 {
-  const int number = find_tile_job(l);
-  const CnvTileJob &s = (l.n_jobs <= CNV_TILE_JOBS_INLINE ? l.job : (const CnvTileJob *)l.jobs)[number];
+  const CnvTileJob &s = nth_job(l, find_tile_job(l));
   const CnvDecimation &d = s.decimation;
   const CnvLattice &from = d.from, &to = d.to;
   const float *tap = (const float *)l.bands + s.bands;

@@ -104,13 +104,12 @@ dense_value(const int (&sums)[TERMS][D][4], const DenseEpilogue &f, int i)
   return fmaf(sum, f.gain, f.offset);
 }
 
-/* Returns the level of output i. The value times the smallest float32 is a denormal number, rounded to nearest, ties
- * to even, and its bits are the level. A negative value gives a negative integer. */
+/* Returns the level of output i, not yet clamped. */
 template <bool ABSOLUTE, int TERMS, int D>
 __device__ static int
 dense_level(const int (&sums)[TERMS][D][4], const DenseEpilogue &f, int i)
 {
-  return __float_as_int(dense_value<ABSOLUTE>(sums, f, i) * __int_as_float(1));
+  return nearest_level(dense_value<ABSOLUTE>(sums, f, i));
 }
 
 __device__ static void

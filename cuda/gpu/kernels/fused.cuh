@@ -219,8 +219,7 @@ fused_level(float sum, const FusedNumbers &n)
 __device__ static void
 pack_four(uint32_t &word, const float *sum, const FusedNumbers &n)
 {
-  word = pack_levels(fused_level(sum[0], n), fused_level(sum[1], n),
-                     pack_levels(fused_level(sum[2], n), fused_level(sum[3], n), 0));
+  word = pack_four(fused_level(sum[0], n), fused_level(sum[1], n), fused_level(sum[2], n), fused_level(sum[3], n));
 }
 
 __device__ static void

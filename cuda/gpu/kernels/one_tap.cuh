@@ -41,7 +41,7 @@ unpack_sample(const uint32_t (&word)[4], int i, uint16_t, uint32_t mask)
          INTEGERS;
 }
 
-/* Return a sum's value in levels, and its level, not yet clamped (dense_level). */
+/* Return a sum's value in levels, and its level, not yet clamped (nearest_level). */
 __device__ static float
 one_tap_value(float sum, const CnvTileJob &s)
 {
@@ -51,15 +51,15 @@ one_tap_value(float sum, const CnvTileJob &s)
 __device__ static int
 one_tap_level(float sum, const CnvTileJob &s)
 {
-  return __float_as_int(one_tap_value(sum, s) * __int_as_float(1));
+  return nearest_level(one_tap_value(sum, s));
 }
 
 /* Packs a word of levels. */
 __device__ static uint32_t
 pack_sums(const float *sum, const CnvTileJob &s, uint8_t)
 {
-  return pack_levels(one_tap_level(sum[0], s), one_tap_level(sum[1], s),
-                     pack_levels(one_tap_level(sum[2], s), one_tap_level(sum[3], s), 0));
+  return pack_four(one_tap_level(sum[0], s), one_tap_level(sum[1], s), one_tap_level(sum[2], s),
+                   one_tap_level(sum[3], s));
 }
 
 __device__ static uint32_t
@@ -146,7 +146,7 @@ blend_chunk(const float (&sum)[SAMPLES], const CnvTileJob &s, const uint4 &input
       level[j] = blend_level(one_tap_value(sum[i * of_word + j], s), number_of<T>(from[i], j, mask),
                              number_of<T>(weight[i], j, 0xffffffffu), unit, (float)s.full_bits);
     if (sizeof(T) == 1)
-      out[i] = pack_levels(level[0], level[1], pack_levels(level[of_word - 2], level[of_word - 1], 0));
+      out[i] = pack_four(level[0], level[1], level[of_word - 2], level[of_word - 1]);
     else /* samples of weight 0 also keep their bits that carry no value */
       out[i] = (uint32_t)(level[0] | level[1] << 16) << s.shift | (from[i] & ~mask & __vcmpeq2(weight[i], 0));
   }
@@ -255,8 +255,7 @@ make_one_tap(const CnvTileArgs &l, const CnvTileJob &s)
 __device__ static void
 one_tap(const CnvTileArgs &l)
 {
-  const int number = find_tile_job(l);
-  const CnvTileJob &s = (l.n_jobs <= CNV_TILE_JOBS_INLINE ? l.job : (const CnvTileJob *)l.jobs)[number];
+  const CnvTileJob &s = nth_job(l, find_tile_job(l));
 
   wait_for_launch_before();
   let_next_launch_begin();

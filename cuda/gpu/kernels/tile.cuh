@@ -281,7 +281,7 @@ begin_block(const CnvTileArgs &l, const TileShape &shape, TileParams &params, ui
   const CnvTilePlace place = find_place<BLENDS>(l);
   const int number = place.job;
   const bool is_inline = l.n_jobs <= CNV_TILE_JOBS_INLINE;
-  const CnvTileJob &s = (is_inline ? l.job : (const CnvTileJob *)l.jobs)[number];
+  const CnvTileJob &s = nth_job(l, number);
 
   if (threadIdx.x == 0 && is_inline)
     begin_tile<BLENDS, WEIGHED>(l, l.job[number], shape, sizeof(T), place, params, barrier);

@@ -130,6 +130,21 @@ pack_levels(int low, int high)
 #endif
 }
 
+/* Clamps four levels to 8 bits and packs them. */
+__device__ static uint32_t
+pack_four(int first, int second, int third, int fourth)
+{
+  return pack_levels(first, second, pack_levels(third, fourth, 0));
+}
+
+/* Returns the level of a value, not yet clamped. The value times the smallest float32 is a denormal number, rounded to
+ * nearest, ties to even, and its bits are the level. A negative value gives a negative integer. */
+__device__ static int
+nearest_level(float value)
+{
+  return __float_as_int(value * __int_as_float(1));
+}
+
 /* Returns four missing samples, as they would be in memory, of channel `first` and the next ones; for renormalize,
  * samples that count as 0. */
 template <typename T>
@@ -159,6 +174,13 @@ find_tile_job(const CnvTileArgs &l)
   for (int i = 1; i < CNV_TILE_JOBS_INLINE; i++)
     number += (is_inner ? l.inner_block[i] : l.first_block[i]) <= (int)blockIdx.x;
   return number;
+}
+
+/* Returns a job of the launch. */
+__device__ static const CnvTileJob &
+nth_job(const CnvTileArgs &l, int number)
+{
+  return (l.n_jobs <= CNV_TILE_JOBS_INLINE ? l.job : (const CnvTileJob *)l.jobs)[number];
 }
 
 /* Sets the addresses and their alignments. */

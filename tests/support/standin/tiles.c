@@ -212,7 +212,7 @@ static void
 check_numbers(const KernelRun *run, const CnvTileJob *s, const CnvPlane *a)
 {
   int bytes = a->component[0].bytes, c = 0;
-  /* Averages of bytes have the neighbours of the window, whatever the filter's border. */
+  /* Averages of bytes repeat the window's edge with every border-mode. */
   int border = cnv_kernel_kind(run->id)->averages && bytes == 1 ? CNV_BORDER_REPLICATE : a->border;
   guint32 bits[2] = {0, 0};
 
