@@ -19,6 +19,9 @@
 /* Most percent of samples that may be one off at 16 bits, for any content: float32 is near its limit there. */
 #define MOST_OF_16_BITS 0.5
 
+/* The same for averages of frames of 8 and 10 bits by tensor, which rounds weights to integers. */
+#define MOST_OF_AVERAGES 0.8
+
 /* Most products of taps and samples in a run of naive on the CPU, which takes some 20 ns for each. */
 #define NAIVE_PRODUCTS 4e6
 
@@ -31,8 +34,13 @@ G_STATIC_ASSERT(sizeof film == WIDTH * HEIGHT * 3 / 2);
 typedef enum { NOISE, DARK, BRIGHT, BLACK_AND_WHITE, IMPULSES, GRADIENTS, FILM, N_CONTENTS } Content;
 typedef enum { FLOAT32, TENSOR, N_ARITHMETICS } Arithmetic;
 
-/* Most percent of the samples of 8 and 10 bits that may be one off, for each sign of taps. No sample may be two off, at
- * 16 bits either. */
+/* Filters whose samples are counted together. AVERAGES: of several frames, with temporal-threshold. */
+typedef enum { POSITIVE, SIGNED, AVERAGES, N_GROUPS } Group;
+
+static const char *const groups[N_GROUPS] = {"Positive taps", "Signed taps", "Averages with temporal-threshold"};
+
+/* Most percent of the samples of 8 and 10 bits that may be one off, for positive and signed taps. No sample may be two
+ * off, at 16 bits either. */
 static const struct {
   const char *name;
   double most[N_ARITHMETICS];
@@ -49,23 +57,43 @@ static const char *const formats[] = {"GRAY8", "NV12", "P010_10LE", "GRAY16_LE"}
 static const struct {
   const char *filter;
   int radius;
+  int frames;       /* before and after the output's frame */
+  double threshold; /* temporal-threshold */
 } taps[] = {
-    {"gaussian", 1},  {"gaussian", 2},  {"gaussian", 3},     {"gaussian", 8}, {"gaussian", 16},
-    {"gaussian", 32}, {"gaussian", 15}, {"box", 5},          {"disk", 4},     {"dense-5x5", 0},
-    {"sharpen", 2},   {"sobel", 0},     {"dense-signed", 0},
+    {"gaussian", 1},
+    {"gaussian", 2},
+    {"gaussian", 3},
+    {"gaussian", 8},
+    {"gaussian", 16},
+    {"gaussian", 32},
+    {"gaussian", 15},
+    {"box", 5},
+    {"disk", 4},
+    {"dense-5x5", 0},
+    {"sharpen", 2},
+    {"sobel", 0},
+    {"dense-signed", 0},
+    {"identity", 0, .frames = 1, .threshold = 0.1},
+    {"identity", 0, .frames = 3, .threshold = 0.1},
+    {"identity", 0, .frames = 15, .threshold = 0.05},
+    {"identity", 0, .frames = 15, .threshold = 0.1},
 };
+
+#define MAX_FRAMES (2 * CNV_TEMPORAL_RADIUS_MAX + 1)
 
 typedef struct {
   guint64 samples, inexact;
   int largest;
 } Tally;
 
-/* The tallies of a variant, by content, format and sign of the taps. */
-typedef Tally Tallies[N_CONTENTS][G_N_ELEMENTS(formats)][2];
+/* The tallies of a variant, by content, format and group. */
+typedef Tally Tallies[N_CONTENTS][G_N_ELEMENTS(formats)][N_GROUPS];
 
 typedef struct {
   Content content;
   guint32 state;
+  const CnvFormat *format;
+  int frame;
 } Source;
 
 static guint
@@ -91,19 +119,21 @@ content_value(gpointer data, int plane, int channel, int x, int y, guint full)
   case IMPULSES:
     return random % 100 < 2 ? full : 0;
   case GRADIENTS:
-    return (guint)rint(full * (0.5 + 0.5 * sin(x / 29.0 + plane + channel) * cos(y / 23.0)));
-  case FILM:
-    return film_value(plane, channel, x, y) * full / 255;
+    return (guint)rint(full * (0.5 + 0.5 * sin((x + 3 * source->frame) / 29.0 + plane + channel) * cos(y / 23.0)));
+  case FILM: /* a picture that moves */
+    return film_value(plane, channel, (x + source->frame) % oracle_plane_width(source->format, plane, WIDTH), y) *
+           full / 255;
   default:
     return random & full;
   }
 }
 
-/* A frame, and the expected output of a filter. */
+/* Frames, and the expected output of a filter for the middle one. */
 typedef struct {
   CnvFilter filter;
   CnvImage image;
-  TestFrame in;
+  int n_frames;
+  TestFrame in[MAX_FRAMES];
   OracleExpected *expected[CNV_MAX_PLANES][CNV_MAX_CHANNELS];
 } Job;
 
@@ -111,20 +141,28 @@ static void
 job_init(Job *job, Content content, const char *format, guint t)
 {
   const TestCase c = {.format = format, .width = WIDTH, .height = HEIGHT};
-  Source source = {content, SEED};
-  CnvWork all = CNV_WORK_ALL(NULL);
-  CnvFrame view;
+  const CnvWork all = CNV_WORK_ALL(NULL);
+  CnvFrame view[MAX_FRAMES];
+  OracleClip clip = {.frame = view, .now = taps[t].frames};
 
   memset(job, 0, sizeof *job);
+  job->n_frames = clip.end = 2 * taps[t].frames + 1;
   test_image_make(&c, &job->image);
   test_filter_make(test_filter_find(taps[t].filter), taps[t].radius, SEED, &job->filter);
   job->filter.border = CNV_BORDER_REFLECT_101;
-  test_frame_init(&job->in, job->image.format, WIDTH, HEIGHT, (TestLayout){0, 0, 0});
-  test_frame_fill_with(&job->in, content_value, &source);
-  test_frame_view(&job->in, &view);
+  job->filter.temporal_radius = taps[t].frames;
+  job->filter.temporal_threshold = taps[t].threshold;
+  for (int i = 0; i < job->n_frames; i++) {
+    Source source = {content, SEED + i, job->image.format, i};
+
+    test_frame_init(&job->in[i], job->image.format, WIDTH, HEIGHT, (TestLayout){0, 0, 0});
+    test_frame_fill_with(&job->in[i], content_value, &source);
+    test_frame_view(&job->in[i], &view[i]);
+  }
   for (int p = 0; p < job->image.format->n_planes; p++)
     for (int ch = 0; ch < job->image.format->plane[p].channels; ch++)
-      job->expected[p][ch] = oracle_channel(&(OracleWork){&job->image, &job->filter, &all, &view, NULL}, p, ch);
+      job->expected[p][ch] = oracle_channel(
+          &(OracleWork){&job->image, &job->filter, &all, &view[clip.now], job->n_frames > 1 ? &clip : NULL}, p, ch);
 }
 
 static void
@@ -133,7 +171,8 @@ job_clear(Job *job)
   for (int p = 0; p < CNV_MAX_PLANES; p++)
     for (int c = 0; c < CNV_MAX_CHANNELS; c++)
       g_free(job->expected[p][c]);
-  test_frame_clear(&job->in);
+  for (int i = 0; i < job->n_frames; i++)
+    test_frame_clear(&job->in[i]);
   cnv_filter_clear(&job->filter);
 }
 
@@ -168,6 +207,30 @@ count_channel(const Job *job, const TestFrame *out, int plane, int channel, Tall
   }
 }
 
+/* Filters the middle frame of a clip. */
+static gboolean
+submit_clip(const Job *job, CnvSession *session, CnvPlan **plan, const CnvFrame *to, GError **error)
+{
+  const CnvFrame middle = {.memory = CNV_MEMORY_HISTORY, .slot = job->n_frames / 2};
+  CnvWork work = CNV_WORK_ALL(plan);
+  CnvTemporalTap temporal_tap[CNV_MAX_TEMPORAL_TAPS];
+  int slot[CNV_MAX_TEMPORAL_TAPS];
+
+  if (!cnv_session_history_alloc(session, &job->image, job->n_frames, error))
+    return FALSE;
+  for (int i = 0; i < job->n_frames; i++) {
+    CnvFrame view;
+
+    slot[i] = i;
+    test_frame_view(&job->in[i], &view);
+    if (!cnv_session_history_push(session, i, &view, FALSE, NULL, error))
+      return FALSE;
+  }
+  work.temporal_tap = temporal_tap;
+  work.n_temporal_taps = cnv_temporal_taps_make(*plan, slot, CNV_TEMPORAL_REPLICATE, temporal_tap);
+  return cnv_session_submit(session, &work, &middle, to, error);
+}
+
 static void
 run_plan(const Job *job, TestVariant *v, CnvPlan *plan, Tally *tally)
 {
@@ -177,8 +240,10 @@ run_plan(const Job *job, TestVariant *v, CnvPlan *plan, Tally *tally)
   TestRun run;
 
   test_frame_init(&out, job->image.format, WIDTH, HEIGHT, (TestLayout){0, 0, 0});
-  test_run_init(&run, v->memory, &job->in, &out);
-  if (!cnv_session_submit(v->session, &work, &run.from, &run.to, &error) || !cnv_session_wait(v->session, &error))
+  test_run_init(&run, v->memory, &job->in[0], &out);
+  if (!(job->n_frames > 1 ? submit_clip(job, v->session, &plan, &run.to, &error)
+                          : cnv_session_submit(v->session, &work, &run.from, &run.to, &error)) ||
+      !cnv_session_wait(v->session, &error))
     g_error("%s: %s", v->backend->name, error->message);
   test_run_finish(&run);
   for (int p = 0; p < job->image.format->n_planes; p++)
@@ -205,13 +270,18 @@ run_variant(const Job *job, TestVariant *v, Tally *tally)
   cnv_plan_unref(plan);
 }
 
+static Group
+group_of(guint t)
+{
+  return taps[t].frames > 0 ? AVERAGES : test_filter_is_positive(test_filter_find(taps[t].filter)) ? POSITIVE : SIGNED;
+}
+
 static void
 run_all(Tallies *tallies)
 {
   for (Content content = 0; content < N_CONTENTS; content++)
     for (guint f = 0; f < G_N_ELEMENTS(formats); f++)
       for (guint t = 0; t < G_N_ELEMENTS(taps); t++) {
-        const gboolean is_signed = !test_filter_is_positive(test_filter_find(taps[t].filter));
         Job job;
 
         job_init(&job, content, formats[f], t);
@@ -219,7 +289,7 @@ run_all(Tallies *tallies)
           TestVariant *v = &g_array_index(test_variants, TestVariant, i);
 
           if (v->memory == CNV_MEMORY_HOST) /* device memory has the same kernels */
-            run_variant(&job, v, &tallies[i][content][f][is_signed]);
+            run_variant(&job, v, &tallies[i][content][f][group_of(t)]);
         }
         job_clear(&job);
       }
@@ -228,11 +298,13 @@ run_all(Tallies *tallies)
 /* Returns FALSE and prints the reason if the limits are exceeded. A few samples of a small number may be off by
  * chance. */
 static gboolean
-check(const Tally *tally, const TestVariant *v, Content content, guint f)
+check(const Tally *tally, const TestVariant *v, Content content, guint f, Group group)
 {
   const Arithmetic arithmetic = v->algorithm == CNV_ALGORITHM_TENSOR ? TENSOR : FLOAT32;
   const gboolean deep = cnv_format_find(formats[f])->depth > 12;
-  const double most = deep ? MOST_OF_16_BITS : contents[content].most[arithmetic];
+  const double most = deep                                        ? MOST_OF_16_BITS
+                      : arithmetic == TENSOR && group == AVERAGES ? MOST_OF_AVERAGES
+                                                                  : contents[content].most[arithmetic];
 
   if (tally->largest <= 1 && tally->inexact <= 3 + most / 100 * tally->samples)
     return TRUE;
@@ -245,10 +317,9 @@ check(const Tally *tally, const TestVariant *v, Content content, guint f)
 
 /* Prints a column for each variant that ran. */
 static void
-print_head(gboolean is_signed)
+print_head(Group group)
 {
-  printf("\n%s taps: percent one off, and the largest difference\n%-16s %-10s", is_signed ? "Signed" : "Positive",
-         "content", "format");
+  printf("\n%s: percent one off, and the largest difference\n%-16s %-10s", groups[group], "content", "format");
   for (guint i = 0; i < test_variants->len; i++) {
     const TestVariant *v = &g_array_index(test_variants, TestVariant, i);
 
@@ -259,13 +330,13 @@ print_head(gboolean is_signed)
 }
 
 static gboolean
-report_row(const Tallies *tallies, Content content, guint f, gboolean is_signed)
+report_row(const Tallies *tallies, Content content, guint f, Group group)
 {
   gboolean right = TRUE;
 
   printf("%-16s %-10s", contents[content].name, formats[f]);
   for (guint i = 0; i < test_variants->len; i++) {
-    const Tally *tally = &tallies[i][content][f][is_signed];
+    const Tally *tally = &tallies[i][content][f][group];
 
     if (tally->samples)
       printf(" %9.4f (%d) ", 100.0 * tally->inexact / tally->samples, tally->largest);
@@ -274,7 +345,7 @@ report_row(const Tallies *tallies, Content content, guint f, gboolean is_signed)
   }
   putchar('\n');
   for (guint i = 0; i < test_variants->len; i++)
-    right &= check(&tallies[i][content][f][is_signed], &g_array_index(test_variants, TestVariant, i), content, f);
+    right &= check(&tallies[i][content][f][group], &g_array_index(test_variants, TestVariant, i), content, f, group);
   return right;
 }
 
@@ -283,11 +354,11 @@ report(const Tallies *tallies)
 {
   gboolean right = TRUE;
 
-  for (int is_signed = 0; is_signed < 2; is_signed++) {
-    print_head(is_signed);
+  for (Group group = 0; group < N_GROUPS; group++) {
+    print_head(group);
     for (Content content = 0; content < N_CONTENTS; content++)
       for (guint f = 0; f < G_N_ELEMENTS(formats); f++)
-        right &= report_row(tallies, content, f, is_signed);
+        right &= report_row(tallies, content, f, group);
   }
   return right;
 }

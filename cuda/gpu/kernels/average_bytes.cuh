@@ -22,8 +22,8 @@
 /* Rows of a thread; it reads one more above and below. */
 #define AVERAGE_GROUP 4
 
-/* Sum of the weights of all frames, in integers. Times 255 it is below 2^23. */
-#define AVERAGE_UNITS 32700.0f
+/* Sum of the weights of all frames, before they are rounded to integers: rounded, it has 16 bits. */
+#define AVERAGE_UNITS 65500.0f
 
 /* Differences as integers d are the float32 numbers MIDDLE + d. */
 #define AVERAGE_MIDDLE 12582912.0f
@@ -117,7 +117,7 @@ add_nearby(int (&sum)[4], const NearbyWords &words, const NearbyTaps &taps, cons
 /* The sums of a thread's samples. */
 struct ByteSums {
   uint32_t weight[AVERAGE_GROUP][2]; /* of two samples each, 16 bits each */
-  /* Samples times weights, added to the bits of 2^23: of the first of two samples; and of both, added to twice these. */
+  /* Samples times weights: of the first of two samples, and of both. */
   uint32_t first[AVERAGE_GROUP][2], both[AVERAGE_GROUP][2];
 };
 
@@ -175,8 +175,7 @@ sum_bytes(ByteSums &sums, const CnvTileArgs &l, const ByteTile &tile, uint32_t a
 #pragma unroll
     for (int i = 0; i < 2 * AVERAGE_GROUP; i++) {
       sums.weight[i / 2][i % 2] = 0;
-      sums.first[i / 2][i % 2] = __float_as_uint(INTEGERS);
-      sums.both[i / 2][i % 2] = 2 * __float_as_uint(INTEGERS);
+      sums.first[i / 2][i % 2] = sums.both[i / 2][i % 2] = 0;
       add_weighed(sums, i / 2, i % 2, word_of_row(words, i / 2), weight * 0x10001u);
     }
   }
@@ -205,33 +204,33 @@ sum_bytes(ByteSums &sums, const CnvTileArgs &l, const ByteTile &tile, uint32_t a
   }
 }
 
-/* Returns the average of sample i of row `row`. */
+/* Returns half of the average of sample i of row `row`. */
 __device__ static float
-byte_average(const ByteSums &sums, int row, int i)
+half_average(const ByteSums &sums, int row, int i)
 {
   const uint32_t first = sums.first[row][i / 2], value = i % 2 ? sums.both[row][i / 2] - first : first;
   const uint32_t weight = __byte_perm(sums.weight[row][i / 2], __float_as_uint(INTEGERS), i % 2 ? 0x7632 : 0x7610);
   const float inverse = reciprocal(__uint_as_float(weight) - INTEGERS);
 
-  return (__uint_as_float(value) - INTEGERS) * inverse;
+  return (__uint_as_float((value >> 1) + __float_as_uint(INTEGERS)) - INTEGERS) * inverse;
 }
 
-/* Numbers that convert averages to levels, in registers. ABSOLUTE: of the magnitude of an average times tap plus bias.
- */
+/* Numbers that convert halves of averages to levels, in registers. ABSOLUTE: of the magnitude of a half times tap plus
+ * bias. */
 template <bool ABSOLUTE> struct ByteEpilogue {
   float tap, bias, gain, offset;
 
   __device__ ByteEpilogue(const CnvTileJob &s, float sum_of_weights)
   {
-    tap = s.center * sum_of_weights;
+    tap = 2.0f * s.center * sum_of_weights;
     bias = s.bias[0];
     gain = ABSOLUTE ? s.gain : tap * s.gain;
     offset = s.offset;
   }
 
-  __device__ float value(float average) const
+  __device__ float value(float half) const
   {
-    return fmaf(ABSOLUTE ? fabsf(fmaf(average, tap, bias)) : average, gain, offset);
+    return fmaf(ABSOLUTE ? fabsf(fmaf(half, tap, bias)) : half, gain, offset);
   }
 };
 
@@ -248,7 +247,7 @@ put_values(const ByteSums &sums, const CnvTileArgs &l, const CnvTileJob &s, cons
 
 #pragma unroll
     for (int j = 0; j < 4; j++)
-      value[j] = epilogue.value(byte_average(sums, i, j));
+      value[j] = epilogue.value(half_average(sums, i, j));
     put(i, value);
   }
 }
