@@ -82,7 +82,7 @@ add_rows(uint32_t (&sum)[8], uint64_t at, int64_t step, int n, uint32_t mask)
 __device__ static uint4
 load_part(uint64_t at, int bytes)
 {
-  uint32_t word[4] = {};
+  alignas(16) uint32_t word[4] = {};
 
 #pragma unroll
   for (int i = 0; i < CNV_CELLS_CHUNK; i++)
@@ -141,7 +141,7 @@ sum_columns(CellsShared &m, const CnvBlock &b, const CellsPlace &place, const Ce
   const int64_t step = (int64_t)b.in_stride * parts;
   uint64_t at = input_at(b, s, rows.in0 + place.part);
   int n = s < m.edge[p.n_x].in * b.a.channels ? (rows.in1 - rows.in0 - place.part + parts - 1) / parts : 0;
-  uint32_t sum[8] = {};
+  alignas(16) uint32_t sum[8] = {};
 
   const int bytes = (b.job.window_width * b.a.channels - s) * (int)sizeof(T); /* up to the window's edge */
 
@@ -287,7 +287,7 @@ __device__ static uint4
 copied_mask(const CnvBlock &b, int c)
 {
   const uint32_t kept = ~b.a.filtered;
-  uint32_t word[4] = {};
+  alignas(16) uint32_t word[4] = {};
 
 #pragma unroll
   for (int i = 0; i < CNV_CELLS_CHUNK; i++) {
@@ -321,24 +321,27 @@ store_samples_of_chunk(const CnvBlock &b, const uint8_t *from, uint64_t out, uin
   }
 }
 
-/* Bytes `begin` to `end` - 1 of 16, which are stored: whole words, and up to one part of a word before and one after
- * them. */
-struct ChunkParts {
+/* Bytes `begin` to `end` - 1 of 16, which are stored. */
+struct ChunkPart {
   int begin, end;
 
+  __device__ bool is_whole() const
+  {
+    return begin == 0 && end == CNV_CELLS_CHUNK;
+  }
+  /* Returns TRUE if the bytes include the first or the last one of the 16. */
+  __device__ bool is_at_end() const
+  {
+    return begin == 0 || end == CNV_CELLS_CHUNK;
+  }
   __device__ bool has_word(int i) const
   {
     return begin <= 4 * i && 4 * i + 4 <= end;
   }
-  /* Returns FALSE if all bytes lie within one word, which also has other bytes. */
-  __device__ bool has_words() const
-  {
-    return (begin + 3) / 4 <= end / 4;
-  }
 };
 
 __device__ static void
-store_words(uint64_t out, const uint4 &chunk, const ChunkParts &part)
+store_words(uint64_t out, const uint4 &chunk, const ChunkPart &part)
 {
   const uint32_t word[4] = {chunk.x, chunk.y, chunk.z, chunk.w};
 
@@ -348,21 +351,44 @@ store_words(uint64_t out, const uint4 &chunk, const ChunkParts &part)
       *(uint32_t *)(out + 4 * i) = word[i];
 }
 
-/* Stores the bytes before and after the words. from: all 16 bytes. */
-__device__ static void
-store_ends(uint64_t out, const uint8_t *from, const ChunkParts &part)
-{
-  const int head = (part.begin + 1) & ~1, tail = part.end & ~3;
+/* Less than 16 bytes that begin or end with them, as one number each of 8, 4, 2 and 1 bytes: those of which `bytes` has
+ * the bit. */
+struct ChunkNumbers {
+  uint32_t bytes;
+  int at[4];
+  uint2 eight;
+  uint32_t four;
+  uint16_t two;
+  uint8_t one;
 
-  if (part.begin & 1)
-    *(uint8_t *)(out + part.begin) = from[part.begin];
-  if (head & 2)
-    *(uint16_t *)(out + head) = *(const uint16_t *)(from + head);
-  if (part.end & 2)
-    *(uint16_t *)(out + tail) = *(const uint16_t *)(from + tail);
-  if (part.end & 1)
-    *(uint8_t *)(out + part.end - 1) = from[part.end - 1];
-}
+  /* from: the 16 bytes, in shared memory */
+  __device__ ChunkNumbers(const uint8_t *from, const ChunkPart &part)
+  {
+    const int begin = part.begin, end = part.end;
+
+    bytes = end - begin;
+    at[0] = begin ? 8 : 0;
+    at[1] = begin ? begin + 3 & 12 : end & 8;
+    at[2] = begin ? begin + 1 & 14 : end & 12;
+    at[3] = begin ? begin : end & 14;
+    eight = *(const uint2 *)(from + at[0]);
+    four = *(const uint32_t *)(from + at[1]);
+    two = *(const uint16_t *)(from + at[2]);
+    one = from[at[3]];
+  }
+
+  __device__ void store(uint64_t out) const
+  {
+    if (bytes & 8)
+      *(uint2 *)(out + at[0]) = eight;
+    if (bytes & 4)
+      *(uint32_t *)(out + at[1]) = four;
+    if (bytes & 2)
+      *(uint16_t *)(out + at[2]) = two;
+    if (bytes & 1)
+      *(uint8_t *)(out + at[3]) = one;
+  }
+};
 
 /* Selects each bit from a if the bit of mask is 1, else from b. */
 __device__ static uint4
@@ -380,8 +406,9 @@ store_chunks(const CellsShared &m, const CnvBlock &b, const CellsPlace &place, c
   const int C = b.a.channels, s = p.out_left + place.x * p.samples, parts = b.cells.parts;
   const int begin = max(m.edge[0].out * C - s, 0), end = min(m.edge[p.n_x].out * C - s, p.samples);
   const int64_t out_step = (int64_t)b.out_stride * parts, back_step = (int64_t)b.in_stride * parts;
-  const bool copies = b.a.filtered != (1u << C) - 1, whole = end - begin == p.samples;
-  const ChunkParts part = {begin * b.bytes, end * b.bytes};
+  const bool copies = b.a.filtered != (1u << C) - 1;
+  const ChunkPart part = {begin * b.bytes, end * b.bytes};
+  const bool whole = part.is_whole();
   const uint8_t *from = (const uint8_t *)m.row + CNV_CELLS_CHUNK * (place.row * b.cells.threads_x + place.x);
   int y = rows.out0 + place.part;
   uint64_t out = b.out + (int64_t)y * b.out_stride + (int64_t)s * b.bytes;
@@ -389,7 +416,7 @@ store_chunks(const CellsShared &m, const CnvBlock &b, const CellsPlace &place, c
 
   if (begin >= end)
     return;
-  if (((out | b.out_stride | (copies ? back | b.in_stride : 0)) & 15) != 0 || !part.has_words() ||
+  if (((out | b.out_stride | (copies ? back | b.in_stride : 0)) & 15) != 0 || !part.is_at_end() ||
       (copies && (part.begin | part.end) & 3)) {
 #pragma unroll 1
     for (; y < rows.out1; y += parts, out += out_step, back += back_step)
@@ -404,11 +431,11 @@ store_chunks(const CellsShared &m, const CnvBlock &b, const CellsPlace &place, c
     return;
   }
   if (!copies) {
-#pragma unroll 1
-    for (; y < rows.out1; y += parts, out += out_step) {
-      store_words(out, chunk, part);
-      store_ends(out, from, part);
-    }
+    const ChunkNumbers numbers(from, part);
+
+#pragma unroll 4
+    for (; y < rows.out1; y += parts, out += out_step)
+      numbers.store(out);
     return;
   }
   const uint4 copied = copied_mask(b, s - pixel_of(s, C) * C);
