@@ -118,7 +118,7 @@ template <typename T, int SAMPLES>
 __device__ static uint4
 pack_chunk(const float (&sum)[SAMPLES], const CnvTileJob &s)
 {
-  uint32_t out[4];
+  alignas(16) uint32_t out[4];
 
 #pragma unroll
   for (int i = 0; i < 4; i++)
@@ -135,7 +135,7 @@ blend_chunk(const float (&sum)[SAMPLES], const CnvTileJob &s, const uint4 &input
   const uint32_t from[4] = {input.x, input.y, input.z, input.w};
   const uint32_t weight[4] = {weights.x, weights.y, weights.z, weights.w}, mask = mask_of(s);
   const float unit = sizeof(T) == 1 ? 1.0f : 1.0f / (float)(1 << s.shift);
-  uint32_t out[4];
+  alignas(16) uint32_t out[4];
 
 #pragma unroll
   for (int i = 0; i < 4; i++) {
