@@ -118,8 +118,8 @@ const CnvKernelKind cnv_kind_cells = {"cells",         CNV_ALGORITHM_MOSAIC, CNV
 const CnvKernelKind cnv_kind_texture_rows = {"texture", CNV_ALGORITHM_TEXTURE, POINTS, .by_terms = TRUE,
                                              .is_first = TRUE};
 const CnvKernelKind cnv_kind_texture_columns = {"texture", CNV_ALGORITHM_TEXTURE, POINTS};
-const CnvKernelKind cnv_kind_rows = {"rows", CNV_ALGORITHM_SEPARABLE, ROWS, .by_terms = TRUE};
-const CnvKernelKind cnv_kind_columns = {"columns", CNV_ALGORITHM_SEPARABLE, COLUMNS, .fits = fits_separable,
+const CnvKernelKind cnv_kind_rows = {"separable", CNV_ALGORITHM_SEPARABLE, ROWS, .by_terms = TRUE, .is_first = TRUE};
+const CnvKernelKind cnv_kind_columns = {"separable", CNV_ALGORITHM_SEPARABLE, COLUMNS, .fits = fits_separable,
                                         .cost = cost_of_separable};
 const CnvKernelKind cnv_kind_tiled = {"tiled", CNV_ALGORITHM_TILED, COLUMNS, .fits = fits_taps, .cost = cost_of_tiled};
 const CnvKernelKind cnv_kind_stage_out = {"stage", CNV_ALGORITHM_AUTO, POINTS, .by_pixels = TRUE};

@@ -16,7 +16,7 @@ COPY_ENGINE_STACK = 8  # bytes of stack that ptxas uses for bulk tensor copies o
 MAY_USE_LOCAL_MEMORY = re.compile(r'cnv_(naive|mosaic|stage|cover|one_tap)$|^(?!cnv_)')
 # Kernels with block jobs, and copies. For all others the launch requests shared memory, up to CNV_SHARED_MAX
 # (cuda/gpu/kinds.h) or the limit of fused. The limits below are the rest, which such a kernel may declare itself.
-BLOCKS = re.compile(r'cnv_(naive|mosaic|cells|tiled|rows|columns|texture|stage|cover|copy|copy_jobs|noise)$')
+BLOCKS = re.compile(r'cnv_(naive|mosaic|cells|tiled|separable|texture|stage|cover|copy|copy_jobs|noise)$')
 # The rows of interpolate's tiles depend on that rest (cuda/gpu/decimated.c).
 LIMITS = ((re.compile('fused'), 22528), (re.compile('interpolate'), 1024), (re.compile(''), 4096))
 KERNELS_MAX = 64  # per architecture, without the functions that they call

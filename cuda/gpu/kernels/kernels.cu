@@ -130,8 +130,7 @@ BLOCKS_OF(3, cells, cells(b, l.is_first))
 BLOCKS_OF(CNV_CELLS_BLOCKS, cells, cells(b, l.is_first))
 #endif
 BLOCKS(tiled, tiled(b))
-BLOCKS(rows, rows(b))
-BLOCKS(columns, columns(b))
+BLOCKS(separable, l.is_first ? rows(b) : columns(b))
 BLOCKS(texture, l.is_first ? texture_rows(b, l) : texture_columns(b, l))
 BLOCKS(stage, l.is_first ? stage_in(b, l) : stage_out(b, l))
 

@@ -15,6 +15,17 @@
 #define ROWS_APRON 128
 #define COLUMNS_APRON 40
 
+/* Returns the shared memory of either pass. */
+__device__ static float *
+separable_tile()
+{
+  constexpr int rows = (CNV_ROWS_WIDTH + ROWS_APRON) * CNV_ROWS_HEIGHT;
+  constexpr int columns = CNV_COLUMNS_WIDTH * (CNV_COLUMNS_HEIGHT + COLUMNS_APRON);
+  __shared__ float tile[rows > columns ? rows : columns];
+
+  return tile;
+}
+
 /* Returns row v of a term's sums, which tap 0 of the column reads for output row v. */
 __device__ static float *
 sums_row(const CnvBlock &b, int term, int v)
@@ -26,7 +37,7 @@ sums_row(const CnvBlock &b, int term, int v)
 __device__ static void
 rows(const CnvBlock &b)
 {
-  __shared__ float tile[(CNV_ROWS_WIDTH + ROWS_APRON) * CNV_ROWS_HEIGHT];
+  float *tile = separable_tile();
   const int term = b.block_y * CNV_ROWS_HEIGHT / b.sums_rows, v0 = b.block_y * CNV_ROWS_HEIGHT % b.sums_rows;
   const CnvTerm &t = b.a.term[term];
   const int C = b.a.channels, chunk = 1 + ROWS_APRON / C, lane = threadIdx.x, row = threadIdx.y;
@@ -60,7 +71,7 @@ rows(const CnvBlock &b)
 __device__ static void
 columns(const CnvBlock &b)
 {
-  __shared__ float tile[CNV_COLUMNS_WIDTH * (CNV_COLUMNS_HEIGHT + COLUMNS_APRON)];
+  float *tile = separable_tile();
   const int s = b.block_x * CNV_COLUMNS_WIDTH + threadIdx.x, C = b.a.channels;
   const int y0 = b.block_y * CNV_COLUMNS_HEIGHT, top = threadIdx.y * CNV_OUTPUTS;
   float total[CNV_OUTPUTS] = {};
