@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The kind blur (blur.cuh, blur_pixels.cuh, blur_deep.cuh, ring.cuh): filters with a row times a column of taps, as
+ * The kind blur (blur.cuh, blur_pixels.cuh, blur_deep.cuh, blur_deep_pixels.cuh, ring.cuh): filters with a row times a column of taps, as
  * banded matrices of f16 for tensor cores. A tap on the sample itself may be added to these, for example to sharpen.
  */
 #include <math.h>
@@ -8,7 +8,8 @@
 #include "gpu/half.h"
 #include "gpu/variants.h"
 
-#define VARIANT(called, bits, x, y, apart, numbers, across, height, fitting, ...)                                      \
+/* unit: bytes of which the row pitch is an odd multiple */
+#define VARIANT(called, bits, x, y, apart, numbers, unit, across, height, fitting, ...)                                \
   {called,                                                                                                             \
    .bytes = (bits) / 8,                                                                                                \
    .reach = (apart)*CNV_BLUR_LEAD(x),                                                                                  \
@@ -18,25 +19,30 @@
    .k_x = x,                                                                                                           \
    .k_y = y,                                                                                                           \
    .width = across,                                                                                                    \
-   .pitch = CNV_TILE_PITCH(2 * (bits), (across) * (bits) / 8, (apart)*CNV_BLUR_LEAD(x) * (bits) / 8),                  \
+   .pitch = CNV_TILE_PITCH(unit, (across) * (bits) / 8, (apart)*CNV_BLUR_LEAD(x) * (bits) / 8),                        \
    .tile_rows = height,                                                                                                \
    .blocks = fitting,                                                                                                  \
    __VA_ARGS__},
 #define PIXELS(x, y, height, blocks, plain)                                                                            \
-  VARIANT("blur_pixels_u8_" #x "x" #y, 8, x, y, 4, 1, CNV_PIXEL_WIDTH, height, blocks, .frames = 1, .pixels = TRUE)
+  VARIANT("blur_pixels_u8_" #x "x" #y, 8, x, y, 4, 1, 16, CNV_PIXEL_WIDTH, height, blocks, .frames = 1, .pixels = TRUE)
 #define BLUR(name, bits, x, y, m, numbers, n, height, blocks, plain)                                                   \
-  VARIANT(#name "_u" #bits "_" #x "x" #y, bits, x, y, 1, numbers, 16 * CNV_TILE_WARPS * (m), height, blocks,           \
-          .frames = n)
+  VARIANT(#name "_u" #bits "_" #x "x" #y, bits, x, y, 1, numbers, 2 * (bits), 16 * CNV_TILE_WARPS * (m), height,       \
+          blocks, .frames = n)
 #define DEEP(x, y, m, height, blocks)                                                                                  \
-  VARIANT("blur_deep_u16_" #x "x" #y, 16, x, y, 1, 2, 16 * CNV_TILE_WARPS * (m), height, blocks, .frames = 1,          \
+  VARIANT("blur_deep_u16_" #x "x" #y, 16, x, y, 1, 2, 32, 16 * CNV_TILE_WARPS * (m), height, blocks, .frames = 1,      \
           .deep = TRUE)
+#define DEEP_PIXELS(x, y, height, blocks)                                                                              \
+  VARIANT("blur_deep_pixels_u16_" #x "x" #y, 16, x, y, 4, 2, 16, CNV_PIXEL_WIDTH, height, blocks, .frames = 1,         \
+          .deep = TRUE, .pixels = TRUE)
 #define WEIGHED(k, of_kernel, height, blocks)                                                                          \
-  VARIANT("blur_weighed_u8_" #of_kernel, 8, k, k, 1, 1, CNV_WEIGHED_WIDTH, height, blocks, .frames = 1, .weighed = TRUE)
+  VARIANT("blur_weighed_u8_" #of_kernel, 8, k, k, 1, 1, 16, CNV_WEIGHED_WIDTH, height, blocks, .frames = 1,            \
+          .weighed = TRUE)
 #define RING(name, bits, x, numbers, n, blocks)                                                                        \
-  VARIANT(#name "_u" #bits "_" #x, bits, x, CNV_RING_STEPS, 1, numbers, CNV_RING_WIDTH, CNV_RING_ROWS, blocks,         \
-          .frames = 1, .ring = n)
-static const CnvVariant variants[] = {CNV_BLUR_PIXELS_VARIANTS(PIXELS) CNV_BLUR_DEEP_VARIANTS(
-    DEEP) CNV_BLUR_WEIGHED_VARIANTS(WEIGHED) CNV_BLUR_VARIANTS(BLUR) CNV_RING_VARIANTS(RING){NULL}};
+  VARIANT(#name "_u" #bits "_" #x, bits, x, CNV_RING_STEPS, 1, numbers, 2 * (bits), CNV_RING_WIDTH, CNV_RING_ROWS,     \
+          blocks, .frames = 1, .ring = n)
+static const CnvVariant variants[] = {CNV_BLUR_PIXELS_VARIANTS(PIXELS) CNV_BLUR_DEEP_PIXELS_VARIANTS(DEEP_PIXELS)
+                                          CNV_BLUR_DEEP_VARIANTS(DEEP) CNV_BLUR_WEIGHED_VARIANTS(WEIGHED)
+                                              CNV_BLUR_VARIANTS(BLUR) CNV_RING_VARIANTS(RING){NULL}};
 
 /* blur_deep splits taps into multiples of deep_grid, and rests, which are multiplied by deep_unit (cnv_tap_list_split).
  * The grid is finer along y, because row sums about 0 have smaller magnitudes than samples from 0 on. */
@@ -200,11 +206,11 @@ levels_clamp(const CnvPlan *plan, const CnvPlane *plane, const CnvTapList taps[C
          (plan->n_temporal_taps > 1 && !(plan->temporal_magnitude <= 1.000001));
 }
 
-/* Returns TRUE for pixels of four 8-bit channels, one of which is copied. */
+/* Returns TRUE for pixels of four channels, one of which is copied, of 8 bits or more than 10. */
 static gboolean
-is_of_pixels(const CnvPlane *plane)
+is_of_pixels(const CnvPlane *plane, const CnvNeeds *needs)
 {
-  return plane->channels == 4 && plane->component[0].bytes == 1 && (plane->filtered | plane->copied) == 15 &&
+  return plane->channels == 4 && (needs->bytes == 1 || needs->deep) && (plane->filtered | plane->copied) == 15 &&
          plane->copied != 0 && (plane->copied & (plane->copied - 1)) == 0;
 }
 
@@ -297,7 +303,7 @@ fits(const CnvPlan *plan, const CnvPlane *of, CnvNeeds *needs, GError **error)
                       .rows = cnv_fit_reach(term, CNV_Y)};
   both_axes(plan, plane, term, taps);
   clamps = levels_clamp(plan, plane, taps, center);
-  needs->pixels = is_of_pixels(plane) && !cnv_border_renormalizes((CnvBorder)plane->border) && !clamps;
+  needs->pixels = is_of_pixels(plane, needs) && !cnv_border_renormalizes((CnvBorder)plane->border) && !clamps;
   is_rough = !sums_suffice(plane, needs, taps);
   is_large = !(taps[CNV_Y].magnitude <= COLUMN_MAX);
   /* If a frame is smaller than the taps, all row sums are nearly equal, and so are their errors. */
@@ -329,12 +335,15 @@ fits(const CnvPlan *plan, const CnvPlane *of, CnvNeeds *needs, GError **error)
  * - Over time, 5 frames: 4 steps 43.7. This is a single figure, so the growth with frames is an estimate.
  * - A ring of 9 steps along x: 36 at r=44, 37.8 at r=64 (RGBA, r=16: 62.8); of 17 steps: 72.9 at r=128 (RGBA, r=32:
  *   100). P010, r=64: 83.7.
- * - 16 bits, 4K GRAY16: 4 steps 19.2, 6 24.8, 10 40.5; ARGB64: 7 steps 94; P016: 4 steps 26.3, 10 55.5. */
+ * - 16 bits, 4K GRAY16: 4 steps 19.2, 6 24.8, 10 40.5; P016: 4 steps 26.3, 10 55.5. ARGB64, alpha copied: 4 steps
+ *   57.6, 6 89. */
 static double
 cost(const CnvPlan *plan, const CnvPlane *plane, const CnvNeeds *needs, const CnvVariant *variant)
 {
   double memory = 0.4 * (needs->bytes - 1);
 
+  if (variant->deep && variant->pixels)
+    return 0.475 * (variant->k_x + variant->k_y) - 0.26;
   if (variant->deep)
     return 0.3 + 0.39 * (variant->k_x + variant->k_y);
   if (variant->ring)
@@ -447,7 +456,9 @@ set_bands(CnvTileJob *job, GArray *words, const CnvPlane *plane, const CnvVarian
   const int c = cnv_fit_first_channel(plane);
   const double mid = plane->mid[c];
   Line x = {.anchor = term->anchor[CNV_X], .apart = variant->pixels ? 1 : plane->channels, .place = along_x};
-  Line y = {.anchor = term->anchor[CNV_Y], .apart = 1, .place = variant->pixels ? along_y_of_pixels : along_y};
+  Line y = {.anchor = term->anchor[CNV_Y],
+            .apart = 1,
+            .place = variant->pixels && !variant->deep ? along_y_of_pixels : along_y};
   double sum, sum_of_rests, first_sum, first_level;
 
   line_init(&x, variant, &taps[CNV_X], CNV_X);

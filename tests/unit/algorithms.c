@@ -30,7 +30,8 @@
 #define FUSED_REACH 96
 #define TENSOR_REACH 128
 #define TENSOR_REACH_WIDE 64
-#define TENSOR_REACH_DEEP 32 /* of more than 10 bits */
+#define TENSOR_REACH_DEEP 32        /* of more than 10 bits */
+#define TENSOR_REACH_DEEP_PIXELS 16 /* in pixels, of four channels of which one is copied */
 #define TENSOR_REACH_WIDE_DENSE 16
 
 TestOptions test_options;
@@ -191,16 +192,26 @@ has_plain_levels(const CnvPlan *plan, const CnvPlane *plane)
          plan->n_temporal_taps == 1 && !cnv_border_renormalizes((CnvBorder)plane->border);
 }
 
+/* Returns TRUE if taps reach no farther than tensor supports. */
+static gboolean
+is_within_reach(const CnvPlane *plane)
+{
+  gboolean deep = plane->full[0] > 1023, one_copied = plane->copied && !(plane->copied & (plane->copied - 1));
+  int most = deep ? TENSOR_REACH_DEEP : plane->component[0].bytes > 1 ? TENSOR_REACH_WIDE : TENSOR_REACH;
+  int x = reach_of(plane, CNV_X), y = reach_of(plane, CNV_Y);
+
+  return MAX(x, y) <= most || (deep && plane->channels == 4 && one_copied && MAX(x / 4, y) <= TENSOR_REACH_DEEP_PIXELS);
+}
+
 /* Returns TRUE for positive taps within tensor's reach. Samples of more than 10 bits also need plain levels. */
 static gboolean
 suits_tensor(const CnvPlan *plan, const CnvPlane *plane)
 {
   const CnvTerm *t = &plane->term[0];
   gboolean deep = plane->full[0] > 1023;
-  int most = deep ? TENSOR_REACH_DEEP : plane->component[0].bytes > 1 ? TENSOR_REACH_WIDE : TENSOR_REACH;
 
   if (!is_simple(plan, plane) || (deep && !has_plain_levels(plan, plane)) || plane->combine != CNV_COMBINE_SUM ||
-      MAX(reach_of(plane, CNV_X), reach_of(plane, CNV_Y)) > most)
+      !is_within_reach(plane))
     return FALSE;
   for (int i = 0; i < t->n[CNV_X] + t->n[CNV_Y]; i++)
     if (plan->taps[i < t->n[CNV_X] ? t->taps[CNV_X] + i : t->taps[CNV_Y] + i - t->n[CNV_X]] < 0)

@@ -193,7 +193,7 @@ START_TEST(test_averages)
 }
 END_TEST
 
-/* Pixels of four bytes with copied alpha, and samples of more than 10 bits, have kernels of their own. Others are used
+/* Words of four channels with copied alpha, and samples of more than 10 bits, have kernels of their own. Others are used
  * if levels are not plain or taps reach too far. */
 START_TEST(test_pixels)
 {
@@ -220,7 +220,9 @@ START_TEST(test_pixels)
       {&wider, "GRAY16_LE", CNV_BORDER_WRAP, "blur_deep_u16_5x5"},
       {&blur, "P016_LE", CNV_BORDER_REPLICATE, "blur_deep_u16_2x2"},
       {&wide, "I420_12LE", CNV_BORDER_REPLICATE, "blur_deep_u16_3x3"},
-      {&narrow, "ARGB64", CNV_BORDER_REPLICATE, "blur_deep_u16_5x2"},
+      {&blur, "ARGB64", CNV_BORDER_REPLICATE, "blur_deep_pixels_u16_2x2"},
+      {&wide, "RGBA64_LE", CNV_BORDER_REFLECT, "blur_deep_pixels_u16_3x3"},
+      {&narrow, "ARGB64", CNV_BORDER_WRAP, "blur_deep_pixels_u16_2x2"},
   };
 
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {

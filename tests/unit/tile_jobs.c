@@ -209,7 +209,8 @@ check_shared(const Subject *s)
   const CnvTileJob *j = s->job;
   Reached r = reached_by(s);
   int frames = MAX(s->schedule->sources.n, 1), taken = v->ring ? 16 * v->ring : j->rows + r.above + r.below;
-  int unit = s->launch->kernel == CNV_KERNEL_BLUR ? 16 * v->bytes : 16, pitch = CNV_FUSED_LOADED * v->bytes, needed;
+  int unit = s->launch->kernel == CNV_KERNEL_BLUR && !v->pixels ? 16 * v->bytes : 16,
+      pitch = CNV_FUSED_LOADED * v->bytes, needed;
 
   if (s->launch->kernel == CNV_KERNEL_AVERAGE)
     pitch = CNV_AVERAGE_PITCH;
@@ -227,6 +228,19 @@ check_shared(const Subject *s)
   CHECK(s, j->rows % 16 == 0 && j->origin % 16 == 0 && j->bands % 4 == 0);
   CHECK(s, v->frames == 0 || v->frames == MIN(frames, 2));
   CHECK(s, !v->pairs || frames <= 2 * v->pairs);
+}
+
+/* Returns TRUE if the masks of four samples are those of one sample. */
+static gboolean
+one_sample_of(int bytes, const guint32 *copied_bits)
+{
+  guint64 all = bytes == 1 ? copied_bits[0] : (guint64)copied_bits[1] << 32 | copied_bits[0],
+          sample = bytes == 1 ? 0xff : 0xffff;
+
+  for (int i = 0; i < 4; i++)
+    if (all == sample << (8 * bytes * i))
+      return TRUE;
+  return FALSE;
 }
 
 static void
@@ -247,8 +261,7 @@ check_blur(const Subject *s)
     CHECK(s, v->digits == 2 && !j->clamps && !j->renormalizes && j->center == 0);
   if (v->pixels) {
     CHECK(s, j->channels == 4 && !j->clamps && !j->renormalizes && j->center == 0);
-    CHECK(s, j->copied_bits[0] == 0xff || j->copied_bits[0] == 0xff00 || j->copied_bits[0] == 0xff0000 ||
-                 j->copied_bits[0] == 0xff000000);
+    CHECK(s, one_sample_of(v->bytes, j->copied_bits));
   }
 }
 

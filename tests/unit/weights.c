@@ -240,7 +240,7 @@ neighbour_at(int i)
   return i / 4 * 2 + i % 4 / 2 * 8 + i % 2;
 }
 
-/* Likewise for 16 rows of pixels. In each half, rows that are four apart are next to each other, for one lane. */
+/* Likewise for 16 rows of pixels of 8 bits. In each half, rows that are four apart are next to each other, for one lane. */
 static int
 row_of_pixels_at(int i)
 {
@@ -253,7 +253,7 @@ place_at(const Fixture *f, int axis, int i)
 {
   if (axis == CNV_X)
     return neighbour_at(i);
-  return f->variant->pixels ? row_of_pixels_at(i) : i;
+  return f->variant->pixels && !f->variant->deep ? row_of_pixels_at(i) : i;
 }
 
 /* Returns the factor by which a part's numbers are multiplied. */

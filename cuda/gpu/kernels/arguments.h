@@ -342,8 +342,12 @@ typedef struct {
 #define CNV_BLUR_DEEP_VARIANTS(V)                                                                                      \
   V(2, 2, 1, 80, 5)                                                                                                    \
   V(3, 3, 2, 64, 3)                                                                                                    \
-  V(5, 2, 2, 64, 3)                                                                                                    \
   V(5, 5, 1, 128, 3)
+/* The same for words of four channels, one of which is copied: steps of 16 pixels along x, and of 16 rows; rows of a
+ * tile; blocks. */
+#define CNV_BLUR_DEEP_PIXELS_VARIANTS(V)                                                                               \
+  V(2, 2, 48, 3)                                                                                                       \
+  V(3, 3, 48, 2)
 #define CNV_DEEP_BITS 6                    /* bits of the lower part of a sample */
 #define CNV_DEEP_UNIT (1 << CNV_DEEP_BITS) /* levels of one step of a sample's upper part */
 #define CNV_DEEP_ROW_UNIT 32               /* levels of one step of a row sum's upper part */

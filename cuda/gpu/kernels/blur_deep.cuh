@@ -54,6 +54,20 @@ pack_deep(uint32_t &main, uint32_t &rest, const float (&sum)[2])
   rest = halves_of(fmaf(x, -unit, sum[0]), fmaf(y, -unit, sum[1]));
 }
 
+/* Packs half of the row sums of 16 samples, main and rest, in the order of pack_parts. */
+__device__ static void
+pack_deep_sums(uint4 (&sums)[2], int half, const float (&main)[4], const float (&rest)[4])
+{
+  float sum[4];
+
+#pragma unroll
+  for (int i = 0; i < 4; i++)
+    sum[i] = fmaf(main[i], (float)CNV_DEEP_UNIT, rest[i]);
+  const float low_rows[2] = {sum[0], sum[1]}, high_rows[2] = {sum[2], sum[3]};
+  pack_deep(half ? sums[0].y : sums[0].x, half ? sums[1].y : sums[1].x, low_rows);
+  pack_deep(half ? sums[0].w : sums[0].z, half ? sums[1].w : sums[1].z, high_rows);
+}
+
 /* Computes row sums of 16 rows by M times 16 samples, main and rest, in the order of pack_parts. from: byte of the
  * lane's first word in the tile. */
 template <int K_X, int M, typename B>
@@ -90,16 +104,8 @@ sum_deep_rows(uint4 (&sums)[M][2], int from, int pitch, const B &bands, const De
       }
     }
 #pragma unroll
-    for (int m = 0; m < M; m++) {
-      float sum[4];
-
-#pragma unroll
-      for (int i = 0; i < 4; i++)
-        sum[i] = fmaf(main[m][i], (float)CNV_DEEP_UNIT, rest[m][i]);
-      const float low_rows[2] = {sum[0], sum[1]}, high_rows[2] = {sum[2], sum[3]};
-      pack_deep(half ? sums[m][0].y : sums[m][0].x, half ? sums[m][1].y : sums[m][1].x, low_rows);
-      pack_deep(half ? sums[m][0].w : sums[m][0].z, half ? sums[m][1].w : sums[m][1].z, high_rows);
-    }
+    for (int m = 0; m < M; m++)
+      pack_deep_sums(sums[m], half, main[m], rest[m]);
   }
 }
 

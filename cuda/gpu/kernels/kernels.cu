@@ -17,8 +17,7 @@
 #if __CUDA_ARCH__ >= 800
 #include "gpu/kernels/average.cuh"
 #include "gpu/kernels/average_bytes.cuh"
-#include "gpu/kernels/blur_deep.cuh"
-#include "gpu/kernels/blur_pixels.cuh"
+#include "gpu/kernels/blur_deep_pixels.cuh"
 #include "gpu/kernels/blur_weighed.cuh"
 #include "gpu/kernels/decimate.cuh"
 #include "gpu/kernels/dense.cuh"
@@ -162,6 +161,14 @@ BLOCKS(stage, l.is_first ? stage_in(b, l) : stage_out(b, l))
 #define BLUR_PIXELS(K_X, K_Y, rows, blocks, plain)                                                                     \
   FORMS(plain, blur_pixels_u8_##K_X##x##K_Y, FITTING(FITTING_PIXELS(blocks)), blur_pixels < K_X, K_Y)
 #define BLUR_DEEP(K_X, K_Y, M, rows, blocks) TILES(blur_deep_u16_##K_X##x##K_Y, blocks, blur_deep<K_X, K_Y, M, true>)
+/* Only for sm_90 does the smaller one fit in the registers that three blocks leave. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900
+#define FITTING_DEEP_PIXELS(blocks) 2
+#else
+#define FITTING_DEEP_PIXELS(blocks) (blocks)
+#endif
+#define BLUR_DEEP_PIXELS(K_X, K_Y, rows, blocks)                                                                       \
+  WARPS(blur_deep_pixels_u16_##K_X##x##K_Y, CNV_TILE_WARPS, FITTING_DEEP_PIXELS(blocks), blur_deep_pixels<K_X, K_Y>)
 #define BLUR_WEIGHED(K, blocks) TILES(blur_weighed_u8_##K, blocks, blur_weighed<K>)
 #define RING(name, bits, K_X, parts, ROWS, blocks)                                                                     \
   TILES(name##_u##bits##_##K_X, blocks, blur_ring<uint##bits##_t, K_X, ROWS, (parts) == 2>)
@@ -185,6 +192,7 @@ TILES(average_u8, 5, average_bytes)
 TILES(average_u16, 4, average_words)
 CNV_BLUR_PIXELS_VARIANTS(BLUR_PIXELS)
 CNV_BLUR_DEEP_VARIANTS(BLUR_DEEP)
+CNV_BLUR_DEEP_PIXELS_VARIANTS(BLUR_DEEP_PIXELS)
 CNV_BLUR_VARIANTS(BLUR)
 CNV_BLUR_WEIGHED_KERNELS(BLUR_WEIGHED)
 CNV_RING_VARIANTS(RING)
