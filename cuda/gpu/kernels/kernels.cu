@@ -181,8 +181,8 @@ BLOCKS(stage, l.is_first ? stage_in(b, l) : stage_out(b, l))
 #define INTERPOLATE(name, bits, wide, blocks) TILES(name##_u##bits, blocks, interpolate<uint##bits##_t, wide>)
 TILES(fused_u8, 6, fused<uint8_t>)
 TILES(fused_u16, 5, fused<uint16_t>)
-/* Only for sm_86 does it need more registers than four blocks leave. */
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 860
+/* Machine code for sm_86, from the PTX for sm_80, needs more registers than four blocks leave. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 800
 WARPS(one_tap, CNV_ONE_TAP_WARPS, 3, one_tap)
 #else
 WARPS(one_tap, CNV_ONE_TAP_WARPS, 4, one_tap)
