@@ -270,15 +270,8 @@ store_decimated(const CnvTileArgs &l, const CnvTileJob &s, const float (&sum)[N]
 /* Fills in the missing samples of a tile. Rarely needed, so the code is not inlined. */
 template <typename T, int SAMPLES>
 __device__ __noinline__ static void
-complete_tile(const CnvTileArgs &l, const TileParams &params, const TileBox box)
+complete_tile(const TileParams &params, const TileBox box, const TilePart part)
 {
-  TilePart part = part_in_window(params, box);
-
-  if (!(l.maps >> params.s.pointers & 1))
-    part = {};
-#if !CNV_BULK_COPIES
-  part.x1 = whole_chunks<T>(box, part);
-#endif
   fill_tile<T, SAMPLES>(params, box, part, (T *)cnv_tiles, 0);
 }
 
@@ -311,15 +304,18 @@ __device__ static void
 complete(const CnvTileArgs &l, const TileParams &params, const TileBox &box, uint64_t *barrier)
 {
   const bool has_map = l.maps >> params.s.pointers & 1;
+  const TilePart part = loaded_part<T>(params, box, has_map);
 
+  if (!is_whole(box, part))
+    find_samples<SAMPLES, false>(params, box, part);
   wait_for_copies(); /* of samples and bands */
   __syncthreads();
 #if CNV_BULK_COPIES
   if (has_map)
     wait_for_bulk_copies(barrier, 0);
 #endif
-  if (!has_map || !is_in_window(params, box))
-    complete_tile<T, SAMPLES>(l, params, box);
+  if (!is_whole(box, part))
+    complete_tile<T, SAMPLES>(params, box, part);
 }
 
 template <typename T, int C, int N = C>

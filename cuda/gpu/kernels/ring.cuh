@@ -56,17 +56,20 @@ finish_round(const CnvTileArgs &l, const TileParams &params, const TileBox &box,
 {
   const bool has_map = l.maps >> params.s.pointers & 1;
   const TileBox rows = {box.x, box.y + round * R::rows, box.width, max(min(n_rows, R::rows), 0), R::pitch, 0};
+  const TilePart part = loaded_part<T>(params, rows, has_map);
 
+  if (!is_whole(rows, part))
+    find_samples<CNV_TILE_SAMPLES, false>(params, rows, part);
 #if CNV_BULK_COPIES
   if (has_map)
     wait_for_bulk_copies(barrier, round % 2);
-  if (has_map && is_in_window(params, rows))
+  if (is_whole(rows, part))
     return;
 #else
   asm volatile("cp.async.wait_group 0;" ::: "memory");
   __syncthreads();
 #endif
-  fill_frames<T>(l, params, rows, has_map);
+  fill_frames<T, CNV_TILE_SAMPLES, false>(l, params, rows, part);
 #if CNV_BULK_COPIES
   /* The copy engine writes here next. */
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");

@@ -299,29 +299,13 @@ begin_block(const CnvTileArgs &l, const TileShape &shape, TileParams &params, ui
   __syncthreads();
 }
 
-/* Returns true if all of the tile is in the job's window. */
-__device__ static bool
-is_in_window(const TileParams &params, const TileBox &box)
-{
-  const CnvJob &p = params.s.job;
-
-  return box.x >= params.window_x0 && box.x + box.width <= params.window_x1 && box.y >= p.window_y &&
-         box.y + box.rows <= p.window_y + p.window_height;
-}
-
-/* Fills in the missing samples of the tile of each frame (fill_tile). has_map: the samples in the window are loaded. */
-template <typename T, int SAMPLES = CNV_TILE_SAMPLES, bool PIXELS = false>
+/* Fills in the missing samples of the tile of each frame (fill_tile). */
+template <typename T, int SAMPLES, bool PIXELS>
 __device__ static void
-fill_frames(const CnvTileArgs &l, const TileParams &params, TileBox box, bool has_map)
+fill_frames(const CnvTileArgs &l, const TileParams &params, const TileBox &box, const TilePart &part)
 {
   const int n = max(l.sources.n, 1), frame_bytes = CNV_TILE_BYTES(box.pitch, params.s.box_rows);
-  TilePart part = part_in_window(params, box);
 
-#if !CNV_BULK_COPIES
-  part.x1 = whole_chunks<T>(box, part);
-#endif
-  if (!has_map)
-    part = {};
   for (int i = 0; i < n && !is_whole(box, part); i++)
     fill_tile<T, SAMPLES, PIXELS>(params, box, part, (T *)(cnv_tiles + box.begin + i * frame_bytes),
                                   l.sources.n ? l.sources.delta[i] : 0);
@@ -353,6 +337,14 @@ wait_for_readers(const CnvTileArgs &l)
     while ((int32_t)(n - l.all_readers) < 0 && clock64() - begin < CNV_READERS_CLOCKS);
 }
 
+/* find_samples for blur_pixels. Not inlined, because its registers would make that spill. */
+template <int SAMPLES>
+__device__ __noinline__ static void
+find_pixels(const TileParams &params, const TileBox box, const TilePart part)
+{
+  find_samples<SAMPLES, true>(params, box, part);
+}
+
 /* Waits for the tile of each frame, and fills in the missing samples of a tile at an edge. All threads see it
  * afterwards. */
 template <typename T, int SAMPLES, bool PIXELS>
@@ -367,22 +359,24 @@ bring_tile(const CnvTileArgs &l, const TileParams &params, const TileShape &shap
 #endif
   const bool has_map = l.maps >> params.tile.pointers & 1;
   const TileBox box = tile_box(params, shape);
-#if CNV_BULK_COPIES
-  if (has_map)
-    wait_for_bulk_copies(barrier, 0);
-  if (has_map && is_in_window(params, box))
-    return;
-#else
-  TilePart part = part_in_window(params, box);
-
-  part.x1 = whole_chunks<T>(box, part);
+  const TilePart part = loaded_part<T>(params, box, has_map);
+#if !CNV_BULK_COPIES
   for (int i = 0; i < max(l.sources.n, 1) && has_map; i++)
     copy_chunks<T>(params, box, part, cnv_tiles + box.begin + i * CNV_TILE_BYTES(box.pitch, params.s.box_rows),
                    l.sources.n ? l.sources.delta[i] : 0);
+#endif
+  if (PIXELS && !is_whole(box, part))
+    find_pixels<SAMPLES>(params, box, part);
+  else if (!is_whole(box, part))
+    find_samples<SAMPLES, PIXELS>(params, box, part);
+#if CNV_BULK_COPIES
+  if (has_map)
+    wait_for_bulk_copies(barrier, 0);
+#else
   wait_for_copies();
   __syncthreads();
 #endif
-  fill_frames<T, SAMPLES, PIXELS>(l, params, box, has_map);
+  fill_frames<T, SAMPLES, PIXELS>(l, params, box, part);
 }
 
 /* Waits for the tile as bring_tile does. Then other blocks may write the samples that this block has read. */

@@ -80,13 +80,25 @@ sides_of(const TileBox &box, const TilePart &part)
   return {left, max(part.x1 / 4, left), (box.width + 3) / 4};
 }
 
+/* Returns where find_samples stores what it finds, for rows of at most SAMPLES samples. */
+template <int SAMPLES, bool PIXELS>
+__device__ static int *
+found_samples()
+{
+  __shared__ alignas(16) int samples[PIXELS ? SAMPLES / 4 : SAMPLES];
+
+  return samples;
+}
+
 /* Finds the samples of the plane that replace those of a tile's row (sample_of), for the words that fill_sides fills
- * in; each thread finds its own. PIXELS: four samples are a pixel, and only the first of them is stored. */
-template <bool PIXELS>
+ * in. PIXELS: four samples are a pixel, and only the first of them is stored. Called by all threads, which see the
+ * result after a barrier. It reads no sample, so it can run while copies load the tile. */
+template <int SAMPLES, bool PIXELS>
 __device__ static void
-find_samples(const TileParams &params, const TileBox &box, const TilePart &part, int *samples)
+find_samples(const TileParams &params, const TileBox &box, const TilePart &part)
 {
   constexpr int step = PIXELS ? 4 : 1;
+  int *samples = found_samples<SAMPLES, PIXELS>();
   const TileSides sides = sides_of(box, part);
   const int left = sides.left * 4 / step, present = (sides.right - sides.left) * 4 / step;
 
@@ -189,17 +201,14 @@ is_whole(const TileBox &box, const TilePart &part)
   return part.x0 == 0 && part.x1 == box.width && part.y0 == 0 && part.y1 == box.rows;
 }
 
-/* Fills in all missing samples of a tile with at most SAMPLES per row. All threads see them afterwards. */
-template <typename T, int SAMPLES = CNV_TILE_SAMPLES, bool PIXELS = false>
+/* Fills in all missing samples of a tile, after find_samples. All threads see them afterwards. */
+template <typename T, int SAMPLES, bool PIXELS = false>
 __device__ static void
 fill_tile(const TileParams &params, const TileBox &box, const TilePart &part, T *tile, int64_t delta)
 {
-  __shared__ alignas(16) int samples[PIXELS ? SAMPLES / 4 : SAMPLES];
-
-  find_samples<PIXELS>(params, box, part, samples);
   fill_rows<T>(params, box, part, tile, delta);
   __syncthreads();
-  fill_sides<T, PIXELS>(params, box, part, samples, tile, delta);
+  fill_sides<T, PIXELS>(params, box, part, found_samples<SAMPLES, PIXELS>(), tile, delta);
   __syncthreads();
 }
 
@@ -220,4 +229,17 @@ part_in_window(const TileParams &params, const TileBox &box)
   return {min(max(params.window_x0 - box.x, 0), box.width), min(max(p.window_y - box.y, 0), box.rows),
           min(max(params.window_x1 - box.x, 0), box.width),
           min(max(p.window_y + p.window_height - box.y, 0), box.rows)};
+}
+
+/* Returns the part of a tile that copies load. has_map: there are copies. */
+template <typename T>
+__device__ static TilePart
+loaded_part(const TileParams &params, const TileBox &box, bool has_map)
+{
+  TilePart part = part_in_window(params, box);
+
+#if !CNV_BULK_COPIES
+  part.x1 = whole_chunks<T>(box, part);
+#endif
+  return has_map ? part : TilePart{};
 }
