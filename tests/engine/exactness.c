@@ -20,7 +20,7 @@
 #define MOST_OF_16_BITS 0.5
 
 /* The same for averages of frames of 8 and 10 bits by tensor, which rounds weights to integers. */
-#define MOST_OF_AVERAGES 0.8
+#define MOST_OF_AVERAGES 0.5
 
 /* Most products of taps and samples in a run of naive on the CPU, which takes some 20 ns for each. */
 #define NAIVE_PRODUCTS 4e6
