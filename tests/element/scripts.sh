@@ -105,7 +105,8 @@ test_stalled()
   gives_up without-writer & jobs+=($!)
   gives_up "file://$PWD/silent" & jobs+=($!)
   if [[ -r /proc/self/io ]]; then # which says how many bytes were read
-    (timeout 30 bash -c "$(declare -f slowly); slowly clip.ogv >slow") & jobs+=($!)
+    # Also opened for reading: the source opens it several times, and without any reader a write would fail.
+    (timeout 30 bash -c "$(declare -f slowly); slowly clip.ogv 1<>slow") & jobs+=($!)
     goes_on slow 2 --input=slow --output=slow.ogv "${filter[@]}" & jobs+=($!)
   fi
   goes_on shown 1 -- filesrc location=clip.ogv ! decodebin ! "${filter[@]}" ! fakesink sync=true & jobs+=($!)
