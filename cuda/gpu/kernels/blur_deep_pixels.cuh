@@ -21,12 +21,7 @@ deep_pixels(const uint32_t *copied_bits)
 {
   constexpr uint32_t low = 0x5410, high = 0x7632;
   const int copied = copied_bits[0] ? copied_bits[0] >> 16 != 0 : 2 + (copied_bits[1] >> 16 != 0);
-  DeepPixels p = {{copied == 0 ? high : low,
-                   copied == 1   ? low
-                   : copied == 0 ? low
-                                 : high,
-                   copied == 3 ? low : high},
-                  copied >= 2};
+  DeepPixels p = {{copied == 0 ? high : low, copied <= 1 ? low : high, copied == 3 ? low : high}, copied >= 2};
 
 #pragma unroll
   for (int i = 0; i < 2; i++) {
