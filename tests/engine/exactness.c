@@ -214,21 +214,12 @@ submit_clip(const Job *job, CnvSession *session, CnvPlan **plan, const CnvFrame 
   const CnvFrame middle = {.memory = CNV_MEMORY_HISTORY, .slot = job->n_frames / 2};
   CnvWork work = CNV_WORK_ALL(plan);
   CnvTemporalTap temporal_tap[CNV_MAX_TEMPORAL_TAPS];
-  int slot[CNV_MAX_TEMPORAL_TAPS];
+  CnvFrame view[MAX_FRAMES];
 
-  if (!cnv_session_history_alloc(session, &job->image, job->n_frames, error))
-    return FALSE;
-  for (int i = 0; i < job->n_frames; i++) {
-    CnvFrame view;
-
-    slot[i] = i;
-    test_frame_view(&job->in[i], &view);
-    if (!cnv_session_history_push(session, i, &view, FALSE, NULL, error))
-      return FALSE;
-  }
-  work.temporal_tap = temporal_tap;
-  work.n_temporal_taps = cnv_temporal_taps_make(*plan, slot, CNV_TEMPORAL_REPLICATE, temporal_tap);
-  return cnv_session_submit(session, &work, &middle, to, error);
+  for (int i = 0; i < job->n_frames; i++)
+    test_frame_view(&job->in[i], &view[i]);
+  return test_history_fill(session, *plan, view, job->n_frames, CNV_TEMPORAL_REPLICATE, &work, temporal_tap, error) &&
+         cnv_session_submit(session, &work, &middle, to, error);
 }
 
 static void

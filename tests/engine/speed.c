@@ -123,23 +123,17 @@ copy(const TestFrame *in, TestFrame *out)
 static CnvFrame
 fill_history(CnvSession *session, const CnvPlan *plan, CnvWork *work, CnvTemporalTap taps[CNV_MAX_TEMPORAL_TAPS])
 {
-  const int n = plan->n_temporal_taps;
-  int slot[CNV_MAX_TEMPORAL_TAPS];
+  TestFrame frame[CNV_MAX_TEMPORAL_TAPS];
+  CnvFrame view[CNV_MAX_TEMPORAL_TAPS];
 
-  ck_assert(cnv_session_history_alloc(session, &plan->image, (guint)n, NULL));
-  for (int k = 0; k < n; k++) {
-    TestFrame frame;
-    CnvFrame view;
-
-    test_frame_init(&frame, plan->image.format, plan->image.width, plan->image.height, (TestLayout){0, 0, 0});
-    test_frame_fill(&frame, TEST_NOISE, (guint32)k + 2);
-    test_frame_view(&frame, &view);
-    slot[k] = k;
-    ck_assert(cnv_session_history_push(session, (guint)k, &view, FALSE, NULL, NULL));
-    test_frame_clear(&frame);
+  for (int k = 0; k < plan->n_temporal_taps; k++) {
+    test_frame_init(&frame[k], plan->image.format, plan->image.width, plan->image.height, (TestLayout){0, 0, 0});
+    test_frame_fill(&frame[k], TEST_NOISE, (guint32)k + 2);
+    test_frame_view(&frame[k], &view[k]);
   }
-  work->temporal_tap = taps;
-  work->n_temporal_taps = cnv_temporal_taps_make(plan, slot, CNV_TEMPORAL_RENORMALIZE, taps);
+  ck_assert(test_history_fill(session, plan, view, plan->n_temporal_taps, CNV_TEMPORAL_RENORMALIZE, work, taps, NULL));
+  for (int k = 0; k < plan->n_temporal_taps; k++)
+    test_frame_clear(&frame[k]);
   return (CnvFrame){.memory = CNV_MEMORY_HISTORY, .slot = plan->center};
 }
 

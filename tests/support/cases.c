@@ -360,22 +360,16 @@ static gboolean
 submit_job(const Job *job, CnvSession *session, CnvPlan *const *plans, const TestRun *run, GError **error)
 {
   CnvTemporalTap temporal_tap[CNV_MAX_TEMPORAL_TAPS];
-  int slot[CNV_MAX_TEMPORAL_TAPS];
-  CnvFrame in = run[0].from;
+  CnvFrame in = run[0].from, frame[CNV_MAX_TEMPORAL_TAPS];
   CnvWork work = job->work;
 
   work.plan = plans;
   if (job->n_frames > 1) {
-    if (!cnv_session_history_alloc(session, &job->image, job->n_frames, error))
+    for (int k = 0; k < job->n_frames; k++)
+      frame[k] = run[k].from;
+    if (!test_history_fill(session, plans[0], frame, job->n_frames, CNV_TEMPORAL_REPLICATE, &work, temporal_tap, error))
       return FALSE;
-    for (int k = 0; k < job->n_frames; k++) {
-      slot[k] = k;
-      if (!cnv_session_history_push(session, k, &run[k].from, FALSE, NULL, error))
-        return FALSE;
-    }
     in = (CnvFrame){.memory = CNV_MEMORY_HISTORY, .slot = job->center};
-    work.temporal_tap = temporal_tap;
-    work.n_temporal_taps = cnv_temporal_taps_make(plans[0], slot, CNV_TEMPORAL_REPLICATE, temporal_tap);
   }
   return cnv_session_submit(session, &work, &in, &run[0].to, error) && cnv_session_wait(session, error);
 }

@@ -3,6 +3,8 @@
  * Test frames: allocation with guards, patterns, and the search for stray writes.
  */
 #include "support/frames.h"
+
+#include "plan/plan.h"
 #include "support/oracle.h"
 
 #include <string.h>
@@ -203,4 +205,22 @@ test_frame_hash(const TestFrame *frame)
     for (gsize at = 0; at < frame->plane[i].size; at++)
       hash = (hash ^ frame->plane[i].block[at]) * G_GUINT64_CONSTANT(1099511628211);
   return hash;
+}
+
+gboolean
+test_history_fill(CnvSession *session, const CnvPlan *plan, const CnvFrame *frame, int n, CnvTemporalBorder border,
+                  CnvWork *work, CnvTemporalTap *tap, GError **error)
+{
+  int slot[CNV_MAX_TEMPORAL_TAPS];
+
+  if (!cnv_session_history_alloc(session, &plan->image, (guint)n, error))
+    return FALSE;
+  for (int k = 0; k < n; k++) {
+    slot[k] = k;
+    if (!cnv_session_history_push(session, (guint)k, &frame[k], FALSE, NULL, error))
+      return FALSE;
+  }
+  work->temporal_tap = tap;
+  work->n_temporal_taps = cnv_temporal_taps_make(plan, slot, border, tap);
+  return TRUE;
 }

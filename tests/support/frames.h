@@ -59,6 +59,11 @@ int test_frame_get(const TestFrame *frame, int plane, int channel, int x, int y)
 
 void test_frame_view(const TestFrame *frame, CnvFrame *view);
 
+/* Makes a history of n frames, one for each of the plan's taps in time and in its slot. Sets the work's taps in time to
+ * them; tap must live as long as the work is used. */
+gboolean test_history_fill(CnvSession *session, const CnvPlan *plan, const CnvFrame *frame, int n,
+                           CnvTemporalBorder border, CnvWork *work, CnvTemporalTap *tap, GError **error);
+
 /* Returns NULL, or a description of a byte outside the samples that has changed. Free with g_free. */
 char *test_frame_stray(const TestFrame *frame);
 

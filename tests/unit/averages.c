@@ -154,7 +154,7 @@ run(const Row *row, double threshold, const char *simd, guint threads, guint8 *m
   CnvSession *session = cnv_backend_find("cpu")->open(&options, NULL);
   CnvFrame to = {.data = {out}, .stride = {stride}}, center = {.memory = CNV_MEMORY_HISTORY, .slot = CENTER};
   CnvTemporalTap taps[FRAMES];
-  int slot[FRAMES];
+  CnvFrame from[FRAMES];
   CnvFilter filter;
   CnvPlan *plan;
   CnvWork work;
@@ -164,16 +164,10 @@ run(const Row *row, double threshold, const char *simd, guint threads, guint8 *m
   filter.temporal_radius = CENTER;
   filter.temporal_threshold = threshold;
   plan = cnv_plan_new(&filter, &image, CNV_ALGORITHM_AUTO, session->backend, NULL);
-  ck_assert(cnv_session_history_alloc(session, &image, FRAMES, NULL));
-  for (int k = 0; k < FRAMES; k++) {
-    CnvFrame from = {.data = {memory + (gsize)k * HEIGHT * stride}, .stride = {stride}};
-
-    slot[k] = k;
-    ck_assert(cnv_session_history_push(session, (guint)k, &from, FALSE, NULL, NULL));
-  }
+  for (int k = 0; k < FRAMES; k++)
+    from[k] = (CnvFrame){.data = {memory + (gsize)k * HEIGHT * stride}, .stride = {stride}};
   work = CNV_WORK_ALL(&plan);
-  work.temporal_tap = taps;
-  work.n_temporal_taps = cnv_temporal_taps_make(plan, slot, CNV_TEMPORAL_RENORMALIZE, taps);
+  ck_assert(test_history_fill(session, plan, from, FRAMES, CNV_TEMPORAL_RENORMALIZE, &work, taps, NULL));
   ck_assert(cnv_session_submit(session, &work, &center, &to, NULL));
   if (threshold >= 0)
     ck_assert(fabs(session->stats.threshold[0] - threshold) < 1e-6);
