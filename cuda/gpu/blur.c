@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The kind blur (blur.cuh, blur_pixels.cuh, blur_deep.cuh, blur_deep_pixels.cuh, ring.cuh): filters with a row times a column of taps, as
- * banded matrices of f16 for tensor cores. A tap on the sample itself may be added to these, for example to sharpen.
+ * The kind blur (blur.cuh, blur_pixels.cuh, blur_deep.cuh, blur_deep_pixels.cuh, ring.cuh): filters with a row times a
+ * column of taps, as banded matrices of f16 for tensor cores. A tap on the sample itself may be added to these, for
+ * example to sharpen.
  */
 #include <math.h>
 
 #include "gpu/half.h"
 #include "gpu/variants.h"
 
-/* unit: bytes of which the row pitch is an odd multiple */
-#define VARIANT(called, bits, x, y, apart, numbers, unit, across, height, fitting, ...)                                \
+/* Rows are an odd multiple of 16 samples apart, those of pixels an odd multiple of 16 bytes, so that lanes read from
+ * different banks. */
+#define VARIANT(called, bits, x, y, apart, numbers, across, height, fitting, ...)                                      \
   {called,                                                                                                             \
    .bytes = (bits) / 8,                                                                                                \
    .reach = (apart)*CNV_BLUR_LEAD(x),                                                                                  \
@@ -19,27 +21,27 @@
    .k_x = x,                                                                                                           \
    .k_y = y,                                                                                                           \
    .width = across,                                                                                                    \
-   .pitch = CNV_TILE_PITCH(unit, (across) * (bits) / 8, (apart)*CNV_BLUR_LEAD(x) * (bits) / 8),                        \
+   .pitch =                                                                                                            \
+       CNV_TILE_PITCH((apart) > 1 ? 16 : 2 * (bits), (across) * (bits) / 8, (apart)*CNV_BLUR_LEAD(x) * (bits) / 8),    \
    .tile_rows = height,                                                                                                \
    .blocks = fitting,                                                                                                  \
    __VA_ARGS__},
 #define PIXELS(x, y, height, blocks, plain)                                                                            \
-  VARIANT("blur_pixels_u8_" #x "x" #y, 8, x, y, 4, 1, 16, CNV_PIXEL_WIDTH, height, blocks, .frames = 1, .pixels = TRUE)
+  VARIANT("blur_pixels_u8_" #x "x" #y, 8, x, y, 4, 1, CNV_PIXEL_WIDTH, height, blocks, .frames = 1, .pixels = TRUE)
 #define BLUR(name, bits, x, y, m, numbers, n, height, blocks, plain)                                                   \
-  VARIANT(#name "_u" #bits "_" #x "x" #y, bits, x, y, 1, numbers, 2 * (bits), 16 * CNV_TILE_WARPS * (m), height,       \
-          blocks, .frames = n)
+  VARIANT(#name "_u" #bits "_" #x "x" #y, bits, x, y, 1, numbers, 16 * CNV_TILE_WARPS * (m), height, blocks,           \
+          .frames = n)
 #define DEEP(x, y, m, height, blocks)                                                                                  \
-  VARIANT("blur_deep_u16_" #x "x" #y, 16, x, y, 1, 2, 32, 16 * CNV_TILE_WARPS * (m), height, blocks, .frames = 1,      \
+  VARIANT("blur_deep_u16_" #x "x" #y, 16, x, y, 1, 2, 16 * CNV_TILE_WARPS * (m), height, blocks, .frames = 1,          \
           .deep = TRUE)
 #define DEEP_PIXELS(x, y, height, blocks)                                                                              \
-  VARIANT("blur_deep_pixels_u16_" #x "x" #y, 16, x, y, 4, 2, 16, CNV_PIXEL_WIDTH, height, blocks, .frames = 1,         \
+  VARIANT("blur_deep_pixels_u16_" #x "x" #y, 16, x, y, 4, 2, CNV_PIXEL_WIDTH, height, blocks, .frames = 1,             \
           .deep = TRUE, .pixels = TRUE)
 #define WEIGHED(k, of_kernel, height, blocks)                                                                          \
-  VARIANT("blur_weighed_u8_" #of_kernel, 8, k, k, 1, 1, 16, CNV_WEIGHED_WIDTH, height, blocks, .frames = 1,            \
-          .weighed = TRUE)
+  VARIANT("blur_weighed_u8_" #of_kernel, 8, k, k, 1, 1, CNV_WEIGHED_WIDTH, height, blocks, .frames = 1, .weighed = TRUE)
 #define RING(name, bits, x, numbers, n, blocks)                                                                        \
-  VARIANT(#name "_u" #bits "_" #x, bits, x, CNV_RING_STEPS, 1, numbers, 2 * (bits), CNV_RING_WIDTH, CNV_RING_ROWS,     \
-          blocks, .frames = 1, .ring = n)
+  VARIANT(#name "_u" #bits "_" #x, bits, x, CNV_RING_STEPS, 1, numbers, CNV_RING_WIDTH, CNV_RING_ROWS, blocks,         \
+          .frames = 1, .ring = n)
 static const CnvVariant variants[] = {CNV_BLUR_PIXELS_VARIANTS(PIXELS) CNV_BLUR_DEEP_PIXELS_VARIANTS(DEEP_PIXELS)
                                           CNV_BLUR_DEEP_VARIANTS(DEEP) CNV_BLUR_WEIGHED_VARIANTS(WEIGHED)
                                               CNV_BLUR_VARIANTS(BLUR) CNV_RING_VARIANTS(RING){NULL}};

@@ -230,9 +230,9 @@ check_shared(const Subject *s)
   CHECK(s, !v->pairs || frames <= 2 * v->pairs);
 }
 
-/* Returns TRUE if the masks of four samples are those of one sample. */
+/* Returns TRUE if copied_bits, a mask of four samples, has the bits of exactly one of them. */
 static gboolean
-one_sample_of(int bytes, const guint32 *copied_bits)
+copies_one_sample(int bytes, const guint32 *copied_bits)
 {
   guint64 all = bytes == 1 ? copied_bits[0] : (guint64)copied_bits[1] << 32 | copied_bits[0],
           sample = bytes == 1 ? 0xff : 0xffff;
@@ -261,7 +261,7 @@ check_blur(const Subject *s)
     CHECK(s, v->digits == 2 && !j->clamps && !j->renormalizes && j->center == 0);
   if (v->pixels) {
     CHECK(s, j->channels == 4 && !j->clamps && !j->renormalizes && j->center == 0);
-    CHECK(s, one_sample_of(v->bytes, j->copied_bits));
+    CHECK(s, copies_one_sample(v->bytes, j->copied_bits));
   }
 }
 

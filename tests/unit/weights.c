@@ -240,7 +240,8 @@ neighbour_at(int i)
   return i / 4 * 2 + i % 4 / 2 * 8 + i % 2;
 }
 
-/* Likewise for 16 rows of pixels of 8 bits. In each half, rows that are four apart are next to each other, for one lane. */
+/* Likewise for 16 rows of pixels of 8 bits. In each half, rows that are four apart are next to each other, for one
+ * lane. */
 static int
 row_of_pixels_at(int i)
 {

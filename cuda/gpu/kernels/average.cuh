@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * average: averages frames over time, weighted at each sample by their differences from the output's frame
- * (plan/plan.h), for plain planes and a single tap per frame. This file is for samples of 16 bits, average_bytes.cuh
- * for those of 8 bits. A thread averages CNV_AVERAGE_SAMPLES samples side by side in a few rows. It keeps their sums in
- * registers and adds one frame after the other. Lanes of a warp exchange sums of columns. The first and the last lane
- * only provide them.
+ * (plan/plan.h), for plain planes and a single tap per frame. This file filters samples of 16 bits; average_bytes.cuh
+ * filters samples of 8 bits. A thread averages CNV_AVERAGE_SAMPLES samples side by side in a few rows. It keeps their
+ * sums in registers and adds one frame after the other. Lanes of a warp exchange sums of columns. The first and the
+ * last lane only provide them.
  */
 #pragma once
 

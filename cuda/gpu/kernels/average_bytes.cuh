@@ -12,8 +12,8 @@
  *             B: 1 for bytes of the same channel in the three columns around sample j, else 0 (gpu/average.c)
  *             D: each lane gets the sums of two samples of its word
  *
- * Weights are float32, then rounded to integers whose sum is below AVERAGE_UNITS, so that sums of weights and of samples
- * times weights are exact and fit float32.
+ * Weights are float32, then rounded to integers of 16 bits, so that sums of weights, and of samples times weights, are
+ * exact. The latter have 24 bits. They are halved before they become float32, so only their lowest bit is lost.
  */
 #pragma once
 

@@ -351,10 +351,9 @@ store_words(uint64_t out, const uint4 &chunk, const ChunkPart &part)
       *(uint32_t *)(out + 4 * i) = word[i];
 }
 
-/* Less than 16 bytes that begin or end with them, as one number each of 8, 4, 2 and 1 bytes: those of which `bytes` has
- * the bit. */
+/* Part of a chunk of 16 bytes, at its beginning or its end: at most one number each of 8, 4, 2 and 1 bytes. */
 struct ChunkNumbers {
-  uint32_t bytes;
+  uint32_t bytes; /* of the part; its bits 8, 4, 2 and 1 say which numbers there are */
   int at[4];
   uint2 eight;
   uint32_t four;

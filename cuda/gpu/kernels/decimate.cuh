@@ -291,10 +291,7 @@ start_tile(const CnvTileArgs &l, const TileParams &params, const TileBox &box, u
                     {box.x * (int)sizeof(T) / 4, params.s.job.field, box.y, 0}, at);
   }
 #else
-  TilePart part = part_in_window(params, box);
-
-  part.x1 = whole_chunks<T>(box, part);
-  copy_chunks<T>(params, box, part, cnv_tiles, 0);
+  copy_chunks<T>(params, box, loaded_part<T>(params, box, true), cnv_tiles, 0);
 #endif
 }
 

@@ -39,9 +39,8 @@ start_round(const CnvTileArgs &l, const TileParams &params, const TileBox &box, 
                     {rows.x * R::bytes / 4, params.s.job.field, rows.y, 0}, at);
   }
 #else
-  TilePart part = part_in_window(params, rows);
+  const TilePart part = loaded_part<T>(params, rows, true);
 
-  part.x1 = whole_chunks<T>(rows, part);
   if (has_map)
     copy_chunks<T>(params, rows, part, cnv_tiles, 0);
   asm volatile("cp.async.commit_group;" ::: "memory");
